@@ -1,0 +1,43 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+OLDEST := .venv-oldest
+export TF_CPP_MIN_LOG_LEVEL ?= 2
+
+.PHONY: help demo test lint format bench test-oldest clean
+
+help:  ## list the commands
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
+
+$(VENV)/installed: setup.cfg pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --editable '.[dev,examples]'
+	touch $@
+
+demo: $(VENV)/installed  ## train a first classifier from two axioms and draw it
+	$(BIN)/python -m examples.demo
+
+test: $(VENV)/installed  ## run the tests
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/installed  ## check format, style and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/installed  ## format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/installed  ## measure the cost of a quantifier beside a plain loss
+	$(BIN)/python -m benchmarks.forall
+
+test-oldest:  ## run the tests on the oldest supported TensorFlow
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/pip install --quiet --upgrade pip
+	$(OLDEST)/bin/pip install --quiet 'tensorflow==2.16.*' --editable '.[dev]'
+	$(OLDEST)/bin/python -m pytest
+
+clean:  ## remove the virtual environments and caches
+	rm -rf $(VENV) $(OLDEST) .mypy_cache .pytest_cache .ruff_cache .hypothesis

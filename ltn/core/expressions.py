@@ -1,0 +1,195 @@
+"""Expressions of Real Logic: a tensor with one named axis per free variable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+import tensorflow as tf
+
+from ltn import semantics
+from ltn.core import axes
+from ltn.errors import LogicTypeError, LogicValueError
+
+
+class Expression:
+    """The grounding of an expression: a tensor with one leading axis per free variable.
+
+    `tensor` has shape (|x_1|, ..., |x_n|, *features) for `free_vars` = [x_1, ..., x_n]: its element at
+    i_1, ..., i_n is the value for the i_k-th individual of each variable.
+
+    >>> import ltn
+    >>> x = ltn.Variable("x", [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
+    >>> x.free_vars, x.tensor.shape
+    (['x'], TensorShape([3, 2]))
+    """
+
+    tensor: tf.Tensor
+    free_vars: list[str]
+
+    def __init__(self, tensor: Any, free_vars: Sequence[str]):
+        self.tensor = as_float_tensor(tensor)
+        self.free_vars = list(free_vars)
+        rank = self.tensor.shape.rank
+        if rank is None or rank < len(self.free_vars):
+            raise LogicValueError(
+                f"{type(self).__name__} over {self.free_vars} needs one axis per free variable; "
+                f"the tensor's shape is {self.tensor.shape}."
+            )
+        if len(set(self.free_vars)) < len(self.free_vars):
+            raise LogicValueError(f"Free variables must be distinct; got {self.free_vars}.")
+
+    def __repr__(self) -> str:
+        if tf.executing_eagerly():
+            value = np.array2string(self.tensor.numpy(), precision=4)
+        else:
+            value = f"<shape {self.tensor.shape}>"
+        return f"{type(self).__name__}(tensor={value}, free_vars={list(self.free_vars)})"
+
+    def take(self, free_var: str, indices: int | Sequence[int]) -> Expression:
+        """Select individuals of one free variable.
+
+        Args:
+            free_var: the label of the variable.
+            indices: an int drops the axis and its label; a sequence of ints keeps both.
+
+        >>> import ltn
+        >>> x = ltn.Variable("x", [0.1, 0.2, 0.3])
+        >>> ltn.Predicate.Lambda(lambda x: x)(x).take("x", 2)
+        Formula(tensor=0.3, free_vars=[])
+        """
+        axis = self._get_axis_of_free_var(free_var)
+        index = tf.cast(tf.convert_to_tensor(indices), tf.int32)
+        size = self._get_dim_of_free_var(free_var)
+        known = tf.get_static_value(index)
+        if known is not None and isinstance(size, int) and not np.all((-size <= known) & (known < size)):
+            raise LogicValueError(
+                f"`indices` {indices} are out of range: '{free_var}' has {size} individuals."
+            )
+        kept = self.free_vars if index.shape.rank else [v for v in self.free_vars if v != free_var]
+        return self._of_this_kind(tf.gather(self.tensor, index % size, axis=axis), kept)
+
+    def _get_axis_of_free_var(self, free_var: str) -> int:
+        if free_var not in self.free_vars:
+            raise LogicValueError(
+                f"'{free_var}' is not a free variable of this expression; they are {list(self.free_vars)}."
+            )
+        return list(self.free_vars).index(free_var)
+
+    def _get_dim_of_free_var(self, free_var: str) -> axes.Size:
+        return axes.size_of(self.tensor, self._get_axis_of_free_var(free_var))
+
+    def _copy(self) -> Expression:
+        return self._of_this_kind(self.tensor, self.free_vars)
+
+    def _of_this_kind(self, tensor: tf.Tensor, free_vars: Sequence[str]) -> Expression:
+        kind = next(k for k in (Formula, Term, Expression) if isinstance(self, k))
+        return kind(tensor, free_vars)
+
+
+class Term(Expression):
+    """An expression that denotes individuals: its trailing axes are their features.
+
+    >>> import ltn
+    >>> ltn.Constant([1.0, 2.0], trainable=False)
+    Constant(tensor=[1. 2.], free_vars=[])
+    """
+
+    @property
+    def feature_shape(self) -> tuple[int | None, ...]:
+        """The shape of one individual; None where a size is unknown.
+
+        >>> import ltn
+        >>> ltn.Variable("x", [[0.1, 0.2]]).feature_shape
+        (2,)
+        """
+        return tuple(self.tensor.shape[len(self.free_vars) :])
+
+
+class Formula(Expression):
+    """An expression that denotes truth: a value in [0, 1] per combination of individuals.
+
+    Formulas combine with `~`, `&`, `|`, `>>` (implies) and `.iff()`, under the default semantics or the one
+    set by `with ltn.using(semantics):`.
+
+    >>> import ltn
+    >>> p, q = ltn.Proposition(0.5, trainable=False), ltn.Proposition(0.4, trainable=False)
+    >>> with ltn.using("product"):
+    ...     p >> q
+    Formula(tensor=0.7, free_vars=[])
+    """
+
+    def __init__(self, tensor: Any, free_vars: Sequence[str]):
+        super().__init__(tensor, free_vars)
+        if self.tensor.shape.rank != len(self.free_vars):
+            raise LogicValueError(
+                f"A formula over {self.free_vars} has {len(self.free_vars)} axes and no features; "
+                f"the tensor's shape is {tuple(self.tensor.shape)}."
+            )
+
+    def __invert__(self) -> Formula:
+        return connect(semantics.current().Not, self)
+
+    def __and__(self, other: Formula) -> Formula:
+        return connect(semantics.current().And, self, other)
+
+    def __or__(self, other: Formula) -> Formula:
+        return connect(semantics.current().Or, self, other)
+
+    def __rshift__(self, other: Formula) -> Formula:
+        return connect(semantics.current().Implies, self, other)
+
+    def iff(self, other: Formula) -> Formula:
+        """Equivalence, under the semantics in force.
+
+        >>> import ltn
+        >>> p, q = ltn.Proposition(0.9, trainable=False), ltn.Proposition(0.7, trainable=False)
+        >>> with ltn.using("lukasiewicz"):
+        ...     p.iff(q)
+        Formula(tensor=0.8, free_vars=[])
+        """
+        return connect(semantics.current().Equiv, self, other)
+
+    def __bool__(self) -> NoReturn:
+        raise LogicTypeError(
+            "A formula is a tensor of truth values, neither true nor false: combine formulas with "
+            "`~ & | >>`, not with `not`, `and`, `or`, and compare `formula.tensor` with a threshold."
+        )
+
+
+def connect(operator: Callable[..., Any], *formulas: Formula, **kwargs: Any) -> Formula:
+    """Apply a connective to formulas over any variables.
+
+    The result ranges over the union of their free variables, in order of first appearance. Operands
+    are aligned with axes of size 1 and broadcast by the operator; none is copied.
+    """
+    for position, formula in enumerate(formulas, start=1):
+        if not isinstance(formula, Formula):
+            raise LogicTypeError(
+                f"{operator} connects formulas; operand {position} is a "
+                f"{type(formula).__name__}: {formula!r}."
+            )
+    labels = [formula.free_vars for formula in formulas]
+    order = axes.union(labels)
+    axes.sizes(as_tensors(formulas), labels)
+    aligned = [axes.align(formula.tensor, formula.free_vars, order) for formula in formulas]
+    return Formula(operator(*aligned, **kwargs), order)
+
+
+def as_tensors(expressions: Iterable[Expression]) -> list[tf.Tensor]:
+    """The tensors of the expressions, in order.
+
+    >>> import ltn
+    >>> [t.shape for t in as_tensors([ltn.Variable("x", [1.0, 2.0]), ltn.Constant(3.0, False)])]
+    [TensorShape([2, 1]), TensorShape([1])]
+    """
+    return [expression.tensor for expression in expressions]
+
+
+def as_float_tensor(values: Any) -> tf.Tensor:
+    """A float32 tensor of the values, keeping the gradient link of tensors."""
+    try:
+        return tf.cast(tf.convert_to_tensor(values), tf.float32)
+    except (TypeError, ValueError, tf.errors.UnimplementedError) as error:
+        raise LogicTypeError(f"Expected numbers of one shape; got {values!r}.") from error

@@ -1,0 +1,112 @@
+"""Groundings of symbols: Keras models and plain callables on flat batches of individuals."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from ltn.errors import LogicValueError
+
+Shape = int | Sequence[int]
+FeatureShape = tuple[int | None, ...]
+
+
+def mlp(
+    input_shapes: Sequence[Shape],
+    hidden_layer_sizes: Sequence[int],
+    output_shape: Shape,
+    activation: str,
+) -> keras.Model:
+    """A multilayer perceptron on its flattened and concatenated inputs, with elu hidden layers."""
+    inputs = [keras.Input(_as_shape(shape)) for shape in input_shapes]
+    flat = [keras.layers.Flatten()(x) for x in inputs]
+    hidden = keras.layers.Concatenate()(flat) if len(flat) > 1 else flat[0]
+    for size in hidden_layer_sizes:
+        hidden = keras.layers.Dense(size, activation="elu")(hidden)
+    shape = _as_shape(output_shape)
+    outputs = keras.layers.Dense(math.prod(shape), activation=activation)(hidden)
+    if len(shape) != 1:
+        outputs = keras.layers.Reshape(shape)(outputs)
+    return keras.Model(inputs if len(inputs) > 1 else inputs[0], outputs)
+
+
+class LogitsModel(keras.Model):
+    """A classifier read as a predicate: the probability that a logits model gives to a class.
+
+    Called with `[*individuals, class_index]` on flat batches; without class indexing, with
+    `[*individuals]`, it is the sigmoid of a single logit.
+    """
+
+    def __init__(
+        self,
+        logits_model: Callable[..., tf.Tensor],
+        activation_function: str,
+        with_class_indexing: bool = True,
+        name: str | None = None,
+    ):
+        super().__init__(name=name)
+        activations = {"softmax": tf.nn.softmax, "sigmoid": tf.sigmoid}
+        if activation_function not in activations:
+            raise LogicValueError(
+                f"`activation_function` must be 'softmax' or 'sigmoid'; got {activation_function!r}."
+            )
+        if activation_function == "softmax" and not with_class_indexing:
+            raise LogicValueError("A softmax is over classes: use `with_class_indexing=True`, or a sigmoid.")
+        self.logits_model = logits_model
+        self.activation = activations[activation_function]
+        self.with_class_indexing = with_class_indexing
+
+    def build(self, input_shape: Any) -> None:
+        """Nothing to build: the logits model builds itself when it is first called."""
+
+    def truths(self, inputs: Sequence[tf.Tensor], *args: Any, **kwargs: Any) -> tf.Tensor:
+        """The probability of every class, shape (N, classes), for individuals of shape (N, *features)."""
+        return self.activation(call_model(self.logits_model, inputs, True, *args, **kwargs))
+
+    def call(self, inputs: Sequence[tf.Tensor], *args: Any, **kwargs: Any) -> tf.Tensor:
+        """One probability per row, shape (N,)."""
+        if not self.with_class_indexing:
+            return self.truths(inputs, *args, **kwargs)
+        *individuals, classes = inputs
+        truths = self.truths(individuals, *args, **kwargs)
+        return tf.gather(truths, class_indices(classes, 1), batch_dims=1)
+
+
+def class_indices(classes: tf.Tensor, axes: int) -> tf.Tensor:
+    """Class indices as integers, without their feature axes of size 1, behind `axes` other axes."""
+    features = list(range(axes, classes.shape.rank))
+    if any(classes.shape[axis] != 1 for axis in features):
+        raise LogicValueError(
+            "A class is given by its index, one number per individual; the classes have the feature "
+            f"shape {tuple(classes.shape[axes:])}. For one-hot vectors take tf.argmax first."
+        )
+    return tf.cast(tf.round(tf.squeeze(classes, features)), tf.int32)
+
+
+def call_model(
+    model: Callable[..., Any], tensors: Sequence[tf.Tensor], as_list: bool, *args: Any, **kwargs: Any
+) -> tf.Tensor:
+    """Call the model on a list, or on the tensor itself where there is one and the model wants it so."""
+    if len(tensors) == 1 and (not as_list or _has_own_signature(model)):
+        return model(tensors[0], *args, **kwargs)
+    return model(list(tensors), *args, **kwargs)
+
+
+def input_shapes(model: Callable[..., Any]) -> list[FeatureShape] | None:
+    """The feature shapes that a functional or Sequential model declares; None where there are none."""
+    inputs = getattr(model, "inputs", None) if isinstance(model, keras.Model) else None
+    return None if inputs is None else [tuple(tensor.shape[1:]) for tensor in inputs]
+
+
+def _has_own_signature(model: Callable[..., Any]) -> bool:
+    # A model that declares its inputs, and the layers that come with Keras, want a lone tensor; a
+    # model that a user subclassed unpacks a list.
+    return input_shapes(model) is not None or (
+        isinstance(model, keras.Layer) and type(model).__module__.startswith("keras.")
+    )
+
+
+def _as_shape(shape: Shape) -> tuple[int, ...]:
+    return (shape,) if isinstance(shape, int) else tuple(shape)

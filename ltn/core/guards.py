@@ -1,0 +1,67 @@
+"""Aggregation under a guard, for the library's aggregators and for any other callable."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from ltn.fuzzy_ops import Aggregator
+
+
+def aggregate(
+    operator: Callable[..., Any],
+    xs: tf.Tensor,
+    axis: tuple[int, ...],
+    mask: tf.Tensor | None,
+    empty: float,
+    **kwargs: Any,
+) -> tf.Tensor:
+    """Aggregate `xs` along `axis` where `mask` selects, `empty` where nothing is selected.
+
+    `xs` and `mask` have the same axes, of size 1 where the one does not depend on a variable of the other.
+    """
+    if isinstance(operator, Aggregator):
+        return operator(xs, axis=axis, mask=mask, empty=empty, **kwargs)
+    if mask is None:
+        if all(xs.shape[a] for a in axis):
+            return operator(xs, axis=axis, **kwargs)
+        value = operator(xs, axis=axis, **kwargs)
+        some = tf.reduce_prod(tf.gather(tf.shape(xs), axis)) > 0
+    else:
+        mask = mask & tf.ones_like(xs, tf.bool)
+        if "mask" not in inspect.signature(operator).parameters:
+            return _row_by_row(operator, xs, axis, mask, empty, **kwargs)
+        value = operator(xs, axis=axis, mask=mask, **kwargs)
+        some = tf.reduce_any(mask, axis)
+    return tf.where(some, value, tf.constant(empty, xs.dtype))
+
+
+def _row_by_row(
+    operator: Callable[..., Any],
+    xs: tf.Tensor,
+    axis: tuple[int, ...],
+    mask: tf.Tensor,
+    empty: float,
+    **kwargs: Any,
+) -> tf.Tensor:
+    """Call an operator that knows no mask on the selected values alone, once per remaining individual."""
+    kept = [a for a in range(mask.shape.rank) if a not in axis]
+    xs = tf.broadcast_to(xs, tf.shape(mask))
+    sizes = tf.gather(tf.shape(mask), kept)
+    bound = tf.reduce_prod(tf.gather(tf.shape(mask), axis))
+
+    def as_rows(tensor: tf.Tensor) -> tf.Tensor:
+        return tf.reshape(tf.transpose(tensor, [*kept, *axis]), [tf.reduce_prod(sizes), bound])
+
+    def one_row(row: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:
+        values, selected = row
+        return tf.cond(
+            tf.reduce_any(selected),
+            lambda: operator(tf.boolean_mask(values, selected), axis=(0,), **kwargs),
+            lambda: tf.constant(empty, xs.dtype),
+        )
+
+    rows = tf.map_fn(one_row, (as_rows(xs), as_rows(mask)), fn_output_signature=xs.dtype)
+    result = tf.reshape(rows, sizes)
+    return tf.ensure_shape(result, [mask.shape[a] for a in kept])

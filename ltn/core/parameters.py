@@ -1,0 +1,93 @@
+"""Constants and propositions: groundings that can be learned, tracked by Keras as weights."""
+
+from collections.abc import Callable
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from ltn.core.expressions import Formula, Term, as_float_tensor
+from ltn.errors import LogicValueError
+
+
+class _Parameter(keras.Layer):
+    """A tensor, fixed or a weight: as a Keras layer it is found, saved and restored by its owner."""
+
+    def __init__(
+        self,
+        value: tf.Tensor,
+        trainable: bool,
+        constraint: Callable[[tf.Tensor], tf.Tensor] | None = None,
+        name: str | None = None,
+    ):
+        super().__init__(name=name, trainable=trainable, dtype="float32")
+        self.free_vars: list[str] = []
+        self._fixed = None if trainable else value
+        if trainable:
+            # Optimizers read the constraint of what they are given, the Keras weight or the
+            # tf.Variable inside it (`tensor`): both carry it.
+            with tf.variable_creator_scope(
+                lambda create, **kwargs: create(**kwargs | {"constraint": constraint})
+            ):
+                self._weight = self.add_weight(
+                    shape=tuple(value.shape),
+                    initializer=lambda shape, dtype=None: tf.cast(value, dtype),
+                    constraint=constraint,
+                    name="value",
+                )
+        self.built = True
+
+    @property
+    def tensor(self) -> tf.Tensor | tf.Variable:
+        """The grounding: a `tf.Variable` when trainable, else a `tf.Tensor`."""
+        return self._weight.value if self._fixed is None else self._fixed
+
+
+class Constant(_Parameter, Term):
+    """A constant, grounded on one individual: G(c) in R^features.
+
+    Args:
+        value: shape `features`; a scalar gets a feature axis of size 1.
+        trainable: whether it is learned, as an embedding; then `tensor` is a `tf.Variable`.
+        name: of the Keras layer that it is.
+
+    >>> Constant(3.0, trainable=False)
+    Constant(tensor=[3.], free_vars=[])
+    """
+
+    def __init__(self, value: Any, trainable: bool, name: str | None = None):
+        tensor = as_float_tensor(value)
+        if tensor.shape.rank == 0:
+            tensor = tensor[tf.newaxis]
+        super().__init__(tensor, trainable, name=name)
+
+    __repr__ = Term.__repr__
+
+
+class Proposition(_Parameter, Formula):
+    """A propositional variable: a 0-ary predicate with a truth value in [0, 1], of shape ().
+
+    Args:
+        truth_value: a number in [0, 1].
+        trainable: whether it is learned; then `tensor` is a `tf.Variable` whose constraint keeps it in
+            [0, 1] under any Keras optimizer.
+        name: of the Keras layer that it is.
+
+    >>> Proposition(0.3, trainable=False)
+    Proposition(tensor=0.3, free_vars=[])
+    """
+
+    def __init__(self, truth_value: Any, trainable: bool, name: str | None = None):
+        tensor = as_float_tensor(truth_value)
+        if tensor.shape.rank != 0:
+            raise LogicValueError(f"`truth_value` must be one number; got the shape {tuple(tensor.shape)}.")
+        known = tf.get_static_value(tensor)
+        if known is not None and not 0.0 <= known <= 1.0:
+            raise LogicValueError(f"`truth_value` must lie in [0, 1]; got {truth_value}.")
+        super().__init__(tensor, trainable, constraint=_clip_to_unit_interval, name=name)
+
+    __repr__ = Formula.__repr__
+
+
+def _clip_to_unit_interval(weight: Any) -> tf.Tensor:
+    return tf.clip_by_value(tf.convert_to_tensor(weight), 0.0, 1.0)

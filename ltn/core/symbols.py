@@ -1,0 +1,329 @@
+"""Predicates and functions: symbols grounded on Keras models or plain callables."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from ltn.core import axes
+from ltn.core.checks import check_range
+from ltn.core.expressions import Formula, Term, as_tensors
+from ltn.core.groundings import (
+    FeatureShape,
+    LogitsModel,
+    Shape,
+    call_model,
+    class_indices,
+    input_shapes,
+    mlp,
+)
+from ltn.errors import LogicTypeError, LogicValueError
+
+
+class _Symbol(keras.Layer):
+    """A symbol with its grounding; as a Keras layer it is found, saved and restored by its owner."""
+
+    def __init__(self, model: Callable[..., Any], name: str | None = None):
+        super().__init__(name=name)
+        if not callable(model):
+            raise LogicTypeError(f"`model` must be a Keras model or a callable; got {model!r}.")
+        self.model: Any = model
+        self.built = True
+        self._shapes_seen: tuple[FeatureShape, ...] | None = None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}('{self.name}')"
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        """The weights to learn. Before the model's first call it may have none yet: a warning."""
+        variables: list[Any] = super().trainable_variables
+        if not variables and any(not layer.built for layer in self._flatten_layers(include_self=False)):
+            warnings.warn(f"{self!r} has no weights yet: its model is built by the first call.", stacklevel=2)
+        return variables
+
+    def _terms(self, inputs: Any) -> tuple[list[Term], bool]:
+        as_list = isinstance(inputs, list | tuple)
+        terms = list(inputs) if as_list else [inputs]
+        if not terms:
+            raise LogicValueError(f"{self!r} needs at least one term; got none.")
+        for position, term in enumerate(terms, start=1):
+            if not isinstance(term, Term):
+                raise LogicTypeError(
+                    f"{self!r} takes terms (variables, constants, function applications); argument "
+                    f"{position} is a {type(term).__name__}: {term!r}."
+                )
+        return terms, as_list
+
+    def _rows(
+        self, model: Callable[..., Any], terms: Sequence[Term], call: Callable[..., tf.Tensor]
+    ) -> tuple[tf.Tensor, list[str], list[axes.Size]]:
+        """One row of output per combination of the terms' variables: (N, ...), labels, sizes."""
+        shapes = tuple(term.feature_shape for term in terms)
+        self._check_features(input_shapes(model), shapes)
+        labels = [term.free_vars for term in terms]
+        order = axes.union(labels)
+        sizes = axes.sizes(as_tensors(terms), labels)
+        flat = [
+            tf.reshape(axes.broadcast(term.tensor, term.free_vars, order, sizes), (-1, *_dims(term)))
+            if term.free_vars != order or len(order) != 1
+            else term.tensor
+            for term in terms
+        ]
+        try:
+            output = tf.convert_to_tensor(call(flat))
+        except (ValueError, tf.errors.InvalidArgumentError) as error:
+            self._check_features(self._shapes_seen, shapes)
+            received = ", ".join(str(shape) for shape in shapes)
+            raise LogicValueError(
+                f"The model of {self!r} failed on arguments with feature shapes {received}: {error}"
+            ) from error
+        self._shapes_seen = self._shapes_seen or shapes
+        rows, wanted = output.shape[:1], flat[0].shape[:1]
+        if not rows.is_compatible_with(wanted) or output.shape.rank == 0:
+            raise LogicValueError(
+                f"The model of {self!r} must return one row per individual; for {wanted[0]} of them it "
+                f"returned the shape {tuple(output.shape)}."
+            )
+        return output, order, [sizes[label] for label in order]
+
+    def _check_features(
+        self, expected: Sequence[FeatureShape] | None, received: Sequence[FeatureShape]
+    ) -> None:
+        if expected is None:
+            return
+        if len(expected) != len(received):
+            raise LogicValueError(f"{self!r} takes {len(expected)} argument(s); got {len(received)}.")
+        for position, (wanted, came) in enumerate(zip(expected, received, strict=True), start=1):
+            if not _compatible(wanted, came):
+                raise LogicValueError(
+                    f"{self!r}: argument {position} must have the feature shape {wanted}; got {came}."
+                )
+
+
+class Predicate(_Symbol):
+    """A predicate symbol: G(P)(d_1, ..., d_m) in [0, 1] for every combination of individuals.
+
+    Args:
+        model: a Keras model, or any callable, on flat batches: a tensor (N, *features) for `P(t)`, a list
+            of them for `P([t1, t2])`. It returns (N,), or (N, 1).
+        name: shown in messages.
+
+    `P(t)` and `P([t1, ..., tm])` give a `Formula` over the union of the terms' free variables, in order of
+    first appearance; further arguments, as `training=True`, reach the model.
+
+    >>> import ltn
+    >>> x, y = ltn.Variable("x", [0.1, 0.7]), ltn.Variable("y", [0.2, 0.3, 0.9])
+    >>> less = ltn.Predicate(lambda args: args[0] < args[1])
+    >>> less([x, y])
+    Formula(tensor=[[1. 1. 1.]
+     [0. 0. 1.]], free_vars=['x', 'y'])
+    """
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Formula:
+        """The truth of the predicate on a term, or on a list of terms."""
+        terms, as_list = self._terms(inputs)
+        if isinstance(self.model, LogitsModel) and self.model.with_class_indexing:
+            formula = self._of_classes(terms, *args, **kwargs)
+        else:
+            model = getattr(self.model, "logits_model", self.model)
+            output, labels, sizes = self._rows(
+                model, terms, lambda flat: call_model(self.model, flat, as_list, *args, **kwargs)
+            )
+            if any(size != 1 for size in output.shape[1:]):
+                raise LogicValueError(
+                    f"The model of {self!r} must return one truth value per row; it returned the "
+                    f"shape {tuple(output.shape)}."
+                )
+            formula = Formula(tf.reshape(output, sizes), labels)
+        formula.tensor = check_range(formula.tensor, 0.0, 1.0, f"The values of {self!r}")
+        return formula
+
+    def _of_classes(self, terms: Sequence[Term], *args: Any, **kwargs: Any) -> Formula:
+        model: LogitsModel = self.model
+        # The network runs on the individuals alone; classes then pick from its rows. Class variables
+        # that are among the individuals' own (as in a diagonal) pick along them, others add axes.
+        *individuals, classes = terms
+        if not individuals:
+            raise LogicValueError(
+                f"{self!r} takes individuals and a class, as P([x, c]); got the class only."
+            )
+        truths, labels, sizes = self._rows(
+            model.logits_model, individuals, lambda flat: model.truths(flat, *args, **kwargs)
+        )
+        if truths.shape.rank != 2:
+            raise LogicValueError(
+                f"The logits model of {self!r} must return one logit per class, shape (N, classes); "
+                f"it returned the shape {tuple(truths.shape)}."
+            )
+        count = axes.size_of(truths, 1)
+        truths = tf.reshape(truths, [*sizes, count])
+        axes.sizes([truths, classes.tensor], [labels, classes.free_vars])
+        indices = class_indices(classes.tensor, len(classes.free_vars))
+        if isinstance(count, int):
+            indices = check_range(indices, 0, count - 1, f"The class indices given to {self!r}")
+        shared = [label for label in labels if label in classes.free_vars]
+        others = [label for label in labels if label not in classes.free_vars]
+        own = [label for label in classes.free_vars if label not in labels]
+        picked = tf.gather(
+            axes.reorder(truths, labels, shared + others),
+            axes.reorder(indices, classes.free_vars, shared + own),
+            axis=len(labels),
+            batch_dims=len(shared),
+        )
+        order = labels + own
+        return Formula(axes.reorder(picked, shared + others + own, order), order)
+
+    @property
+    def logits_model(self) -> Callable[..., Any]:
+        """The network behind a predicate made by `FromLogits`."""
+        if not isinstance(self.model, LogitsModel):
+            raise AttributeError(f"{self!r} has no logits model: it was not made by FromLogits.")
+        return self.model.logits_model
+
+    @classmethod
+    def MLP(
+        cls,
+        input_shapes: Sequence[Shape],
+        hidden_layer_sizes: Sequence[int] = (16, 16),
+        name: str | None = None,
+    ) -> Predicate:
+        """A predicate on a multilayer perceptron: elu hidden layers and one sigmoid output.
+
+        Args:
+            input_shapes: for each argument the shape of its features, or an int; the arguments are
+                flattened and concatenated.
+            hidden_layer_sizes: units of each hidden layer.
+            name: shown in messages.
+
+        >>> import ltn
+        >>> P = ltn.Predicate.MLP([2, 3], hidden_layer_sizes=(8,))
+        >>> x, y = ltn.Variable("x", [[1.0, 2.0]]), ltn.Variable("y", [[1.0, 2.0, 3.0]])
+        >>> P([x, y]).tensor.shape
+        TensorShape([1, 1])
+        """
+        return cls(mlp(input_shapes, hidden_layer_sizes, 1, "sigmoid"), name)
+
+    @classmethod
+    def Lambda(cls, fn: Callable[..., Any], name: str | None = None) -> Predicate:
+        """A predicate on a plain callable, which sees what a model would; booleans become 0 and 1.
+
+        >>> import ltn
+        >>> ltn.Predicate.Lambda(lambda x: x > 0.5)(ltn.Variable("x", [0.2, 0.8]))
+        Formula(tensor=[0. 1.], free_vars=['x'])
+        """
+        return cls(fn, name)
+
+    @classmethod
+    def FromLogits(
+        cls,
+        logits_model: Callable[..., Any],
+        activation_function: str,
+        with_class_indexing: bool = True,
+        name: str | None = None,
+    ) -> Predicate:
+        """A predicate on a classifier: P(x, c) is the probability of class c given x.
+
+        The network runs once per individual, not once per (individual, class) pair.
+
+        Args:
+            logits_model: gives (N, classes) logits. It receives the list of all arguments but the last; a
+                functional or Sequential model with one input receives the tensor.
+            activation_function: "softmax" for classes that exclude each other, else "sigmoid".
+            with_class_indexing: whether the last argument indexes the class; without, `P([x])` is the
+                sigmoid of a single logit.
+            name: shown in messages.
+
+        >>> import ltn
+        >>> logits = lambda args: tf.concat([args[0], -args[0]], axis=1)
+        >>> P = ltn.Predicate.FromLogits(logits, "softmax")
+        >>> x, c = ltn.Variable("x", [0.0, 5.0]), ltn.Variable("c", [0, 1])
+        >>> P([x, c])
+        Formula(tensor=[[5.0000e-01 5.0000e-01]
+         [9.9995e-01 4.5398e-05]], free_vars=['x', 'c'])
+        """
+        return cls(LogitsModel(logits_model, activation_function, with_class_indexing), name)
+
+
+class Function(_Symbol):
+    """A function symbol: G(f)(d_1, ..., d_m) in R^features for every combination of individuals.
+
+    Args:
+        model: a Keras model, or any callable, on flat batches: a tensor (N, *features) for `f(t)`, a list
+            of them for `f([t1, t2])`. It returns (N, *features).
+        name: shown in messages.
+
+    `f(t)` and `f([t1, ..., tm])` give a `Term` over the union of the terms' free variables, in order of first
+    appearance; further arguments, as `training=True`, reach the model.
+
+    >>> import ltn
+    >>> x, y = ltn.Variable("x", [1.0, 2.0]), ltn.Variable("y", [10.0, 20.0, 30.0])
+    >>> add = ltn.Function(lambda args: args[0] + args[1])
+    >>> add([x, y]).take("x", 1)
+    Term(tensor=[[12.]
+     [22.]
+     [32.]], free_vars=['y'])
+    """
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Term:
+        """The value of the function on a term, or on a list of terms."""
+        terms, as_list = self._terms(inputs)
+        output, labels, sizes = self._rows(
+            self.model, terms, lambda flat: call_model(self.model, flat, as_list, *args, **kwargs)
+        )
+        features = [axes.size_of(output, axis) for axis in range(1, output.shape.rank)]
+        return Term(tf.reshape(output, sizes + features), labels)
+
+    @classmethod
+    def MLP(
+        cls,
+        input_shapes: Sequence[Shape],
+        output_shape: Shape,
+        hidden_layer_sizes: Sequence[int] = (16, 16),
+        name: str | None = None,
+    ) -> Function:
+        """A function on a multilayer perceptron: elu hidden layers and a linear output of a shape.
+
+        Args:
+            input_shapes: for each argument the shape of its features, or an int; the arguments are
+                flattened and concatenated.
+            output_shape: the shape of the value's features, or an int.
+            hidden_layer_sizes: units of each hidden layer.
+            name: shown in messages.
+
+        >>> import ltn
+        >>> f = ltn.Function.MLP([2], output_shape=(3, 4))
+        >>> f(ltn.Variable("x", [[1.0, 2.0]])).tensor.shape
+        TensorShape([1, 3, 4])
+        """
+        return cls(mlp(input_shapes, hidden_layer_sizes, output_shape, "linear"), name)
+
+    @classmethod
+    def Lambda(cls, fn: Callable[..., Any], name: str | None = None) -> Function:
+        """A function on a plain callable, which sees what a model would.
+
+        >>> import ltn
+        >>> ltn.Function.Lambda(lambda x: 2 * x)(ltn.Constant([1.0, 2.0], trainable=False))
+        Term(tensor=[2. 4.], free_vars=[])
+        """
+        return cls(fn, name)
+
+
+def _dims(term: Term) -> list[axes.Size]:
+    return [axes.size_of(term.tensor, a) for a in range(len(term.free_vars), term.tensor.shape.rank)]
+
+
+def _compatible(expected: FeatureShape, received: FeatureShape) -> bool:
+    # Keras adds or drops a last axis of size 1 by itself.
+    while expected and expected[-1] == 1:
+        expected = expected[:-1]
+    while received and received[-1] == 1:
+        received = received[:-1]
+    return len(expected) == len(received) and all(
+        wanted is None or came is None or wanted == came
+        for wanted, came in zip(expected, received, strict=True)
+    )

@@ -1,0 +1,199 @@
+"""Variables, grounded on sequences of individuals, and diagonal quantification over several of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.eager import record
+
+from ltn.core.expressions import Term, as_float_tensor
+from ltn.errors import LogicTypeError, LogicValueError
+
+RESERVED_PREFIXES = ("diag", "_flat")
+
+
+class Variable(Term):
+    """A variable, grounded on a finite sequence of individuals: G(x) = <d_1, ..., d_k>.
+
+    Args:
+        label: names the axis; it may not begin with `diag` or `_flat`.
+        values: the individuals, shape (k, *features); with one axis only, a feature axis of size 1 is
+            added. They become float32; tensors keep their gradient link.
+
+    Attributes:
+        label: as given.
+        tensor: the individuals, shape (k, *features).
+        free_vars: `[label]`; inside a diagonal, the one label that its variables share.
+
+    >>> Variable("x", [0.1, 0.2, 0.3])
+    Variable(tensor=[[0.1]
+     [0.2]
+     [0.3]], free_vars=['x'])
+    """
+
+    def __init__(self, label: str, values: Any):
+        if not isinstance(label, str) or not label:
+            raise LogicTypeError(f"`label` must be a non-empty string; got {label!r}.")
+        if label.startswith(RESERVED_PREFIXES):
+            raise LogicValueError(
+                f"`label` {label!r} is reserved: labels may not begin with 'diag' or '_flat'."
+            )
+        tensor = as_float_tensor(values)
+        if tensor.shape.rank == 0:
+            raise LogicValueError(
+                f"The variable '{label}' needs a sequence of individuals; got the scalar {values!r}. "
+                "For one individual use ltn.Constant."
+            )
+        super().__init__(tensor[:, tf.newaxis] if tensor.shape.rank == 1 else tensor, [label])
+        self.label = label
+        self._diagonal: _Diagonal | None = None
+
+    @classmethod
+    def from_constants(
+        cls, label: str, constants: Sequence[Term], tape: tf.GradientTape | None = None
+    ) -> Variable:
+        """A variable over constants, linked to them so that gradients reach trainable ones.
+
+        Args:
+            label: names the axis.
+            constants: k terms of the same feature shape, without free variables.
+            tape: the recording tape, to be told early when it does not record. Without it the call
+                must stand where a tape records, or the link is lost.
+
+        >>> import ltn
+        >>> a, b = ltn.Constant([1.0, 2.0], trainable=True), ltn.Constant([3.0, 4.0], trainable=True)
+        >>> with tf.GradientTape() as tape:
+        ...     x = Variable.from_constants("x", [a, b])
+        ...     total = tf.reduce_sum(x.tensor)
+        >>> tape.gradient(total, a.tensor).numpy().tolist()
+        [1.0, 1.0]
+        """
+        for constant in constants:
+            if not isinstance(constant, Term) or constant.free_vars:
+                raise LogicTypeError(f"`constants` must be ltn.Constant objects; got {constant!r}.")
+        shapes = {constant.feature_shape for constant in constants}
+        if len(shapes) != 1:
+            raise LogicValueError(
+                f"The constants of variable '{label}' must have one feature shape; got {sorted(shapes)}."
+            )
+        if tape is not None:
+            _check_recording(tape)
+        elif (
+            any(isinstance(constant.tensor, tf.Variable) for constant in constants)
+            and tf.executing_eagerly()
+            and not record.could_possibly_record()
+        ):
+            warnings.warn(
+                f"The variable '{label}' is built from trainable constants outside any "
+                "tf.GradientTape: gradients will not reach them. Build it inside the tape.",
+                stacklevel=2,
+            )
+        return cls(label, tf.stack([constant.tensor for constant in constants]))
+
+    def _copy(self) -> Variable:
+        copy = Variable(self.label, self.tensor)
+        copy.free_vars, copy._diagonal = list(self.free_vars), self._diagonal
+        return copy
+
+
+@dataclass(frozen=True)
+class _Diagonal:
+    variables: tuple[Variable, ...]
+    locked: bool
+
+    def __post_init__(self) -> None:
+        for variable in self.variables:
+            variable.free_vars = ["diag_" + "_".join(v.label for v in self.variables)]
+            variable._diagonal = self
+
+    def end(self) -> None:
+        for variable in self.variables:
+            variable.free_vars = [variable.label]
+            variable._diagonal = None
+
+
+def diag(*variables: Variable) -> list[Variable]:
+    """Let the variables share one axis: the i-th tuple holds the i-th individual of each.
+
+        G(Q diag(x_1, ..., x_h) phi) = A_Q over i of G(phi)_{i, ..., i}
+
+    It holds from here on, until a quantifier binds them or `undiag` ends it. The variables, all with
+    the same number of individuals, are returned.
+
+    >>> import ltn
+    >>> x, l = ltn.Variable("x", [0.1, 0.2]), ltn.Variable("l", [0.3, 0.6])
+    >>> less = ltn.Predicate.Lambda(lambda args: args[0] < args[1])
+    >>> less(ltn.diag(x, l))
+    Formula(tensor=[1. 1.], free_vars=['diag_x_l'])
+    """
+    return _diag(variables, locked=False)
+
+
+def diag_lock(*variables: Variable) -> list[Variable]:
+    """As `diag`, but quantifiers do not end it: only `undiag` does.
+
+    >>> x, y = diag_lock(Variable("x", [1.0]), Variable("y", [2.0]))
+    >>> x.free_vars == y.free_vars
+    True
+    """
+    return _diag(variables, locked=True)
+
+
+def undiag(*variables: Variable) -> list[Variable]:
+    """End the diagonals that the variables are in; the variables are returned.
+
+    >>> x, y = undiag(*diag(Variable("x", [1.0]), Variable("y", [2.0])))
+    >>> x.free_vars
+    ['x']
+    """
+    check_variables("undiag", variables)
+    for variable in variables:
+        if variable._diagonal is not None:
+            variable._diagonal.end()
+    return list(variables)
+
+
+def release(variables: Sequence[Variable]) -> None:
+    """End the diagonals of variables that a quantifier has bound, but for locked ones."""
+    for variable in variables:
+        if variable._diagonal is not None and not variable._diagonal.locked:
+            variable._diagonal.end()
+
+
+def check_variables(caller: str, variables: Sequence[Any]) -> None:
+    """Raise unless all are variables."""
+    for variable in variables:
+        if not isinstance(variable, Variable):
+            raise LogicTypeError(
+                f"{caller} takes ltn.Variable objects; got a {type(variable).__name__}: {variable!r}."
+            )
+
+
+def _diag(variables: tuple[Variable, ...], locked: bool) -> list[Variable]:
+    check_variables("diag", variables)
+    if len({id(variable) for variable in variables}) < len(variables):
+        raise LogicValueError(f"diag takes distinct variables; got {[v.label for v in variables]}.")
+    for variable in variables:
+        if variable._diagonal is not None:
+            raise LogicValueError(
+                f"The variable '{variable.label}' is already in the diagonal {variable.free_vars[0]!r}. "
+                "Quantify it, or end the diagonal with ltn.undiag."
+            )
+    sizes = {v.label: v.tensor.shape[0] for v in variables}
+    if len({size for size in sizes.values() if size is not None}) > 1:
+        raise LogicValueError(f"diag needs variables with the same number of individuals; got {sizes}.")
+    _Diagonal(variables, locked)
+    return list(variables)
+
+
+def _check_recording(tape: tf.GradientTape) -> None:
+    # `stop_recording` raises, of one kind or the other, exactly when there is nothing to stop.
+    try:
+        with tape.stop_recording():
+            pass
+    except (RuntimeError, ValueError) as error:
+        raise LogicValueError("`tape` is not recording: call from_constants inside `with tape:`.") from error

@@ -1,0 +1,189 @@
+"""Wrappers: fuzzy operators lifted from tensors to formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+from ltn.core import axes
+from ltn.core.expressions import Formula, connect
+from ltn.core.guards import aggregate
+from ltn.core.variables import Variable, check_variables, release
+from ltn.errors import LogicTypeError, LogicValueError
+from ltn.semantics import Semantics
+
+
+class Wrapper_Connective:
+    """A connective on formulas: G(phi o psi) = op(G(phi), G(psi)), over the union of their variables.
+
+    Called as `And(phi, psi)`; the variables are in order of first appearance. Keyword arguments, as
+    `stable=False`, reach the operator.
+
+    >>> import ltn
+    >>> And = ltn.Wrapper_Connective(ltn.fuzzy_ops.And_Min())
+    >>> P = ltn.Predicate.Lambda(lambda x: x)
+    >>> And(P(ltn.Variable("x", [0.1, 0.7])), P(ltn.Variable("y", [0.5])))
+    Formula(tensor=[[0.1]
+     [0.5]], free_vars=['x', 'y'])
+    """
+
+    def __init__(self, connective_op: Callable[..., Any]):
+        if not callable(connective_op):
+            raise LogicTypeError(f"`connective_op` must be an operator; got {connective_op!r}.")
+        self.connective_op = connective_op
+
+    def __repr__(self) -> str:
+        return f"Wrapper_Connective({self.connective_op!r})"
+
+    def __call__(self, *formulas: Formula, **kwargs: Any) -> Formula:
+        """The compound formula."""
+        return connect(self.connective_op, *formulas, **kwargs)
+
+
+class Wrapper_Quantifier:
+    """A quantifier on formulas: G(Q x_1 ... x_h phi) = op over the axes x_1, ..., x_h of G(phi).
+
+    Called as `Q(x, phi)`, `Q((x, y), phi)`, `Q(ltn.diag(x, y), phi)`. With `mask=m`, a formula over any
+    variables, only the combinations where m is nonzero count: the paper's guarded quantifier. Of an empty
+    selection a universal quantifier is 1 and an existential one 0. Keyword arguments, as `p=5`, reach the
+    aggregator.
+
+    Args:
+        aggreg_op: an aggregator, or any callable `op(xs, axis=...)`; one that takes `mask=` receives it.
+        semantics: "forall" or "exists".
+
+    >>> import ltn
+    >>> Forall = ltn.Wrapper_Quantifier(ltn.fuzzy_ops.Aggreg_Mean(), semantics="forall")
+    >>> x = ltn.Variable("x", [0.2, 0.7, 0.8])
+    >>> P, Large = ltn.Predicate.Lambda(lambda x: x), ltn.Predicate.Lambda(lambda x: x > 0.5)
+    >>> Forall(x, P(x), mask=Large(x))
+    Formula(tensor=0.75, free_vars=[])
+    """
+
+    def __init__(self, aggreg_op: Callable[..., Any], semantics: str):
+        if not callable(aggreg_op):
+            raise LogicTypeError(f"`aggreg_op` must be an aggregator; got {aggreg_op!r}.")
+        if semantics not in ("forall", "exists"):
+            raise LogicValueError(f"`semantics` must be 'forall' or 'exists'; got {semantics!r}.")
+        self.aggreg_op = aggreg_op
+        self.semantics = semantics
+
+    def __repr__(self) -> str:
+        return f"Wrapper_Quantifier({self.aggreg_op!r}, semantics={self.semantics!r})"
+
+    def __call__(
+        self,
+        variables: Variable | Sequence[Variable],
+        wff: Formula,
+        mask: Formula | None = None,
+        **kwargs: Any,
+    ) -> Formula:
+        """The quantified formula, over the variables of `mask` and `wff` that are not bound."""
+        bound: list[Any] = list(variables) if isinstance(variables, list | tuple) else [variables]
+        check_variables(f"The quantifier {self!r}", bound)
+        try:
+            return self._quantify(bound, wff, mask, **kwargs)
+        finally:
+            release(bound)
+
+    def _quantify(
+        self, bound: Sequence[Variable], wff: Formula, mask: Formula | None, **kwargs: Any
+    ) -> Formula:
+        guarded = [wff] if mask is None else [mask, wff]
+        for role, formula in zip(("mask", "wff")[-len(guarded) :], guarded, strict=True):
+            if not isinstance(formula, Formula):
+                raise LogicTypeError(
+                    f"`{role}` must be a formula; got a {type(formula).__name__}: {formula!r}."
+                )
+        labels = [formula.free_vars for formula in guarded]
+        order = axes.union(labels)
+        axes.sizes([formula.tensor for formula in guarded], labels)
+        bound_labels = axes.union(variable.free_vars for variable in bound)
+        for label in bound_labels:
+            if label not in order:
+                raise LogicValueError(
+                    f"The variable '{label}' is quantified but does not occur in the formula, whose "
+                    f"free variables are {order}."
+                )
+        *_, values = aligned = [axes.align(f.tensor, f.free_vars, order) for f in guarded]
+        result = aggregate(
+            self.aggreg_op,
+            values,
+            axis=tuple(order.index(label) for label in bound_labels),
+            mask=None if mask is None else tf.cast(aligned[0], tf.bool),
+            empty=1.0 if self.semantics == "forall" else 0.0,
+            **kwargs,
+        )
+        return Formula(result, [label for label in order if label not in bound_labels])
+
+
+class Wrapper_Formula_Aggregator:
+    """The aggregator of a knowledge base: SatAgg(phi_1, ..., phi_k) of closed formulas.
+
+    Called with a list of formulas without free variables; keyword arguments reach the operator.
+
+    >>> import ltn
+    >>> SatAgg = ltn.Wrapper_Formula_Aggregator(ltn.fuzzy_ops.Aggreg_Mean())
+    >>> SatAgg([ltn.Proposition(0.5, trainable=False), ltn.Proposition(1.0, trainable=False)])
+    Formula(tensor=0.75, free_vars=[])
+    """
+
+    def __init__(self, aggreg_op: Callable[..., Any]):
+        if not callable(aggreg_op):
+            raise LogicTypeError(f"`aggreg_op` must be an aggregator; got {aggreg_op!r}.")
+        self.aggreg_op = aggreg_op
+
+    def __repr__(self) -> str:
+        return f"Wrapper_Formula_Aggregator({self.aggreg_op!r})"
+
+    def __call__(self, formulas: Sequence[Formula], **kwargs: Any) -> Formula:
+        """The satisfaction of all the formulas together."""
+        formulas = list(formulas)
+        if not formulas:
+            raise LogicValueError("There is no formula to aggregate: the list is empty.")
+        for position, formula in enumerate(formulas, start=1):
+            if not isinstance(formula, Formula):
+                raise LogicTypeError(
+                    f"Formula {position} is a {type(formula).__name__}: {formula!r}; "
+                    "expected a closed formula."
+                )
+            if formula.free_vars:
+                raise LogicValueError(
+                    f"Formula {position} has the free variables {list(formula.free_vars)}; an axiom must "
+                    "be closed. Quantify them, as Forall(x, phi)."
+                )
+        return Formula(self.aggreg_op(tf.stack([f.tensor for f in formulas]), axis=0, **kwargs), [])
+
+
+class Wrappers(NamedTuple):
+    """The operators of a semantics, ready to be applied to formulas; unpack it to get the usual names.
+
+    >>> import ltn
+    >>> ltn.semantics.godel.wrap().And
+    Wrapper_Connective(And_Min())
+    """
+
+    Not: Wrapper_Connective
+    And: Wrapper_Connective
+    Or: Wrapper_Connective
+    Implies: Wrapper_Connective
+    Equiv: Wrapper_Connective
+    Forall: Wrapper_Quantifier
+    Exists: Wrapper_Quantifier
+    SatAgg: Wrapper_Formula_Aggregator
+
+
+def wrap(semantics: Semantics) -> Wrappers:
+    """The wrappers of a semantics."""
+    return Wrappers(
+        Not=Wrapper_Connective(semantics.Not),
+        And=Wrapper_Connective(semantics.And),
+        Or=Wrapper_Connective(semantics.Or),
+        Implies=Wrapper_Connective(semantics.Implies),
+        Equiv=Wrapper_Connective(semantics.Equiv),
+        Forall=Wrapper_Quantifier(semantics.Forall, "forall"),
+        Exists=Wrapper_Quantifier(semantics.Exists, "exists"),
+        SatAgg=Wrapper_Formula_Aggregator(semantics.SatAgg),
+    )

@@ -1,0 +1,33 @@
+"""Errors that the library raises: one root, each leaf also the built-in kind that callers expect."""
+
+__all__ = ["LogicError", "LogicTypeError", "LogicValueError"]
+
+
+class LogicError(Exception):
+    """Root of every error raised by `ltn`.
+
+    >>> issubclass(LogicValueError, LogicError) and issubclass(LogicValueError, ValueError)
+    True
+    """
+
+
+class LogicValueError(LogicError, ValueError):
+    """The argument has the right type but an impossible value, shape or label.
+
+    >>> import ltn
+    >>> ltn.Proposition(1.5, trainable=False)
+    Traceback (most recent call last):
+    ...
+    ltn.errors.LogicValueError: `truth_value` must lie in [0, 1]; got 1.5.
+    """
+
+
+class LogicTypeError(LogicError, TypeError):
+    """The argument is of the wrong kind, as a number where a formula is expected.
+
+    >>> import ltn
+    >>> ltn.Wrapper_Connective(ltn.fuzzy_ops.Not_Std())(0.3)
+    Traceback (most recent call last):
+    ...
+    ltn.errors.LogicTypeError: Not_Std() connects formulas; operand 1 is a float: 0.3.
+    """

@@ -1,0 +1,357 @@
+"""Aggregators, the semantics of quantifiers (the paper's appendices on operators and gradients)."""
+
+import abc
+import math
+import numbers
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import tensorflow as tf
+
+from ltn.errors import LogicValueError
+from ltn.fuzzy_ops.base import Operator, check_broadcast, not_zeros, truth_values
+from ltn.fuzzy_ops.selection import Selection
+
+
+@dataclass(frozen=True)
+class Aggregator(Operator):
+    """An operator that reduces axes of truth values, only where a mask selects them."""
+
+    empty: ClassVar[float]
+
+    def __call__(
+        self,
+        xs: Any,
+        axis: int | tuple[int, ...] | list[int] | None = None,
+        keepdims: bool = False,
+        mask: Any = None,
+        empty: float | None = None,
+        **overrides: Any,
+    ) -> tf.Tensor:
+        """Aggregate `xs` along `axis`.
+
+        Args:
+            xs: truth values, any shape.
+            axis: the axes to reduce; None for all of them.
+            keepdims: keep the reduced axes, with size 1.
+            mask: nonzero where a value is selected; broadcasts with `xs`, and `axis` counts in the
+                broadcast shape. Values outside the mask have no influence and no gradient.
+            empty: the truth value of an empty selection; by default that of the quantifier which the
+                operator approximates, 1 for a universal and 0 for an existential one.
+            overrides: hyper-parameters for this call only, as `p=6`.
+
+        Returns:
+            The shape of `xs` (broadcast with `mask`) without the reduced axes.
+        """
+        hyperparameters = self._hyperparameters(overrides)
+        (xs,) = truth_values(xs)
+        rank = xs.shape.rank
+        if mask is not None:
+            mask = tf.cast(tf.convert_to_tensor(mask), tf.bool)
+            check_broadcast(self, xs, mask)
+            rank = max(rank, mask.shape.rank)
+        return self._run(
+            xs,
+            mask,
+            axis=_positive_axes(axis, rank),
+            keepdims=bool(keepdims),
+            empty=float(self.empty if empty is None else empty),
+            **hyperparameters,
+        )
+
+    @classmethod
+    def _evaluate(
+        cls,
+        xs: tf.Tensor,
+        mask: tf.Tensor | None,
+        *,
+        axis: tuple[int, ...],
+        keepdims: bool,
+        empty: float,
+        **hyperparameters: Any,
+    ) -> tf.Tensor:
+        if mask is not None:
+            mask = mask & tf.ones_like(xs, tf.bool)
+            # Values outside the mask, NaN perhaps, go before any arithmetic; their gradient with them.
+            xs = tf.where(mask, xs, tf.constant(0.5, xs.dtype))
+        selection = Selection(xs, mask, axis)
+        value = cls._aggregate(xs, selection, **hyperparameters)
+        if selection.may_be_empty:
+            of_nothing = cls._of_nothing(tf.constant(empty, xs.dtype))
+            value = tf.where(selection.count > 0.0, value, of_nothing)
+        return value if keepdims else tf.squeeze(value, axis)
+
+    @staticmethod
+    @abc.abstractmethod
+    def _aggregate(*args: Any, **kwargs: Any) -> tf.Tensor:
+        """The mathematics, on `xs`, a `Selection` and the hyper-parameters; reduced axes stay with size 1."""
+
+    @staticmethod
+    def _of_nothing(empty: tf.Tensor) -> tf.Tensor:
+        """How the truth value `empty` reads in the operator's range."""
+        return empty
+
+
+@dataclass(frozen=True)
+class Aggreg_Min(Aggregator):
+    """Minimum, from the t-norm: A(x_1, ..., x_n) = min x_i. Universal; the limit of p-mean error.
+
+    0 when some x_i = 0, 1 when all are 1; 1 of nothing. `xs` of any shape, reduced along `axis`.
+    Single-passing: only the smallest value learns.
+
+    >>> round(float(Aggreg_Min()([0.3, 0.8])), 3)
+    0.3
+    """
+
+    empty: ClassVar[float] = 1.0
+
+    @staticmethod
+    def _aggregate(xs: tf.Tensor, selection: Selection) -> tf.Tensor:
+        return selection.smallest(xs)
+
+
+@dataclass(frozen=True)
+class Aggreg_Max(Aggregator):
+    """Maximum, from the t-conorm: A(x_1, ..., x_n) = max x_i. Existential; the limit of p-mean.
+
+    0 when all x_i = 0, 1 when some are 1; 0 of nothing. `xs` of any shape, reduced along `axis`.
+    Single-passing: only the largest value learns.
+
+    >>> round(float(Aggreg_Max()([0.3, 0.8])), 3)
+    0.8
+    """
+
+    empty: ClassVar[float] = 0.0
+
+    @staticmethod
+    def _aggregate(xs: tf.Tensor, selection: Selection) -> tf.Tensor:
+        return selection.largest(xs)
+
+
+@dataclass(frozen=True)
+class Aggreg_Mean(Aggregator):
+    """Mean: A(x_1, ..., x_n) = (1/n) sum x_i, for either quantifier.
+
+    0 when all x_i = 0, 1 when all are 1; 1 of nothing, as a universal quantifier. `xs` of any shape,
+    reduced along `axis`.
+
+    >>> round(float(Aggreg_Mean()([0.2, 0.7, 0.8], mask=[0, 1, 1])), 3)
+    0.75
+    """
+
+    empty: ClassVar[float] = 1.0
+
+    @staticmethod
+    def _aggregate(xs: tf.Tensor, selection: Selection) -> tf.Tensor:
+        return selection.mean(xs)
+
+
+@dataclass(frozen=True)
+class Aggreg_Prod(Aggregator):
+    """Product, from the t-norm: A(x_1, ..., x_n) = prod x_i. Universal.
+
+    0 when some x_i = 0, 1 when all are 1; 1 of nothing. `xs` of any shape, reduced along `axis`. Value
+    and gradient vanish when many values are below 1.
+
+    >>> round(float(Aggreg_Prod()([0.5, 0.4])), 3)
+    0.2
+    """
+
+    empty: ClassVar[float] = 1.0
+
+    @staticmethod
+    def _aggregate(xs: tf.Tensor, selection: Selection) -> tf.Tensor:
+        return selection.product(xs)
+
+
+@dataclass(frozen=True)
+class Aggreg_ProbSum(Aggregator):
+    """Probabilistic sum, from the t-conorm: A(x_1, ..., x_n) = 1 - prod (1 - x_i). Existential.
+
+    0 when all x_i = 0, 1 when some are 1; 0 of nothing. `xs` of any shape, reduced along `axis`. The
+    gradient vanishes when many values are above 0.
+
+    >>> round(float(Aggreg_ProbSum()([0.5, 0.4])), 3)
+    0.7
+    """
+
+    empty: ClassVar[float] = 0.0
+
+    @staticmethod
+    def _aggregate(xs: tf.Tensor, selection: Selection) -> tf.Tensor:
+        return 1.0 - selection.product(1.0 - xs)
+
+
+@dataclass(frozen=True)
+class Aggreg_AndLuk(Aggregator):
+    """Lukasiewicz conjunction, from the t-norm: A(x_1, ..., x_n) = max(sum x_i - n + 1, 0). Universal.
+
+    0 when some x_i = 0, 1 when all are 1; 1 of nothing. `xs` of any shape, reduced along `axis`. The
+    gradient vanishes once the errors 1 - x_i add up to 1.
+
+    >>> round(float(Aggreg_AndLuk()([0.9, 0.8, 0.9])), 3)
+    0.6
+    """
+
+    empty: ClassVar[float] = 1.0
+
+    @staticmethod
+    def _aggregate(xs: tf.Tensor, selection: Selection) -> tf.Tensor:
+        # 1 - sum (1 - x_i): the sum of small errors keeps the digits that sum x_i - n would lose.
+        return tf.nn.relu(1.0 - selection.total(1.0 - xs))
+
+
+@dataclass(frozen=True)
+class Aggreg_OrLuk(Aggregator):
+    """Lukasiewicz disjunction, from the t-conorm: A(x_1, ..., x_n) = min(sum x_i, 1). Existential.
+
+    0 when all x_i = 0, 1 when some are 1; 0 of nothing. `xs` of any shape, reduced along `axis`. The
+    gradient vanishes once the values add up to 1.
+
+    >>> round(float(Aggreg_OrLuk()([0.1, 0.2, 0.1])), 3)
+    0.4
+    """
+
+    empty: ClassVar[float] = 0.0
+
+    @staticmethod
+    def _aggregate(xs: tf.Tensor, selection: Selection) -> tf.Tensor:
+        return tf.minimum(selection.total(xs), 1.0)
+
+
+@dataclass(frozen=True)
+class _PowerMean(Aggregator):
+    p: Any = 2
+    stable: bool = True
+
+    @staticmethod
+    def _check(**hyperparameters: Any) -> None:
+        p = hyperparameters["p"]
+        if _is_number(p) and not 1.0 <= p < math.inf:
+            raise LogicValueError(
+                f"`p` must be a finite number of at least 1; got {p}. "
+                "For the limit at infinity use Aggreg_Min or Aggreg_Max."
+            )
+
+    def _hyperparameters(self, overrides: dict[str, Any]) -> dict[str, Any]:
+        hyperparameters = super()._hyperparameters(overrides)
+        p = hyperparameters["p"]
+        # A number is part of the trace, and specialised; a tensor is an input, so that it can change.
+        return hyperparameters | {"p": float(p) if _is_number(p) else tf.convert_to_tensor(p)}
+
+
+@dataclass(frozen=True)
+class Aggreg_pMean(_PowerMean):
+    """Generalised mean: A(x_1, ..., x_n) = ((1/n) sum x_i^p)^(1/p), p >= 1; stable: of pi_0(x_i).
+
+    0 (eps when stable) when all x_i = 0, 1 when all are 1; 0 of nothing. `xs` of any shape, reduced
+    along `axis`. Existential: a mean for p = 1, closer to the maximum as p grows. `p` is a number, or
+    a scalar tensor that may change without retracing. The gradient is finite for every p, also at 0.
+
+    >>> round(float(Aggreg_pMean(p=2, stable=False)([0.6, 0.8])), 3)
+    0.707
+    """
+
+    empty: ClassVar[float] = 0.0
+
+    @staticmethod
+    def _aggregate(xs: tf.Tensor, selection: Selection, p: float | tf.Tensor, stable: bool) -> tf.Tensor:
+        return _power_mean(xs, selection, p, stable)
+
+
+@dataclass(frozen=True)
+class Aggreg_pMeanError(_PowerMean):
+    """Generalised mean of the errors: A(x_1, ..., x_n) = 1 - ((1/n) sum (1 - x_i)^p)^(1/p), p >= 1.
+
+    Stable: of pi_1(x_i).
+
+    0 when all x_i = 0, 1 (1 - eps when stable) when all are 1; 1 of nothing. `xs` of any shape, reduced
+    along `axis`. Universal: a mean for p = 1, closer to the minimum as p grows. `p` is a number, or a
+    scalar tensor that may change without retracing. The gradient is finite for every p, also at 1.
+
+    >>> round(float(Aggreg_pMeanError(p=2, stable=False)([0.4, 0.2])), 3)
+    0.293
+    """
+
+    empty: ClassVar[float] = 1.0
+
+    @staticmethod
+    def _aggregate(xs: tf.Tensor, selection: Selection, p: float | tf.Tensor, stable: bool) -> tf.Tensor:
+        # 1 - pi_1(x) = pi_0(1 - x), and the right side keeps all its digits as x tends to 1.
+        return 1.0 - _power_mean(1.0 - xs, selection, p, stable)
+
+
+@dataclass(frozen=True)
+class Aggreg_LogProd(Aggregator):
+    """Logarithm of the product: A(x_1, ..., x_n) = sum log x_i; stable: of pi_0(x_i). Universal.
+
+    0 when all x_i = 1; n log(eps) when all are 0 and stable, else minus infinity; 0 = log 1 of
+    nothing. `xs` of any shape, reduced along `axis`. The result is in (-inf, 0], not a truth value:
+    maximise it, and do not put it under a connective.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     log_product = Aggreg_LogProd(stable=False)
+    >>> round(float(log_product([0.5, 0.5])), 3)
+    -1.386
+    """
+
+    empty: ClassVar[float] = 1.0
+    stable: bool = True
+
+    def __post_init__(self) -> None:
+        warnings.warn(
+            "Aggreg_LogProd is a log-truth in (-inf, 0], not a truth value in [0, 1]: "
+            "use it as the last aggregation of a loss.",
+            stacklevel=3,
+        )
+
+    @staticmethod
+    def _aggregate(xs: tf.Tensor, selection: Selection, stable: bool) -> tf.Tensor:
+        return selection.total(tf.math.log(not_zeros(xs) if stable else xs))
+
+    @staticmethod
+    def _of_nothing(empty: tf.Tensor) -> tf.Tensor:
+        return tf.math.log(empty)
+
+
+Aggreg_SumLog = Aggreg_LogProd
+
+
+def _power_mean(xs: tf.Tensor, selection: Selection, p: float | tf.Tensor, stable: bool) -> tf.Tensor:
+    if stable:
+        xs = not_zeros(xs)
+    if isinstance(p, float) and p == 1.0:
+        return selection.mean(xs)
+    if isinstance(p, float) and p == 2.0 and stable:
+        # Squares of values from eps up cannot underflow.
+        return tf.sqrt(selection.mean(tf.square(xs)))
+    # x^p underflows in float32 (eps^10 is already 0), so the largest value is factored out:
+    #   M_p(x) = m M_p(x / m), where the mean of powers stays in [1/n, 1].
+    # The result does not depend on m, hence neither does the gradient. Where m = 0 the values are
+    # moved up by 1 and the result down again, which gives each of them the gradient 1/n.
+    largest = tf.stop_gradient(selection.largest(xs))
+    shift = tf.cast(largest <= 0.0, xs.dtype)
+    scale = tf.maximum(largest, 0.0) + shift
+    ratios = (xs + shift) / scale
+    if isinstance(p, float) and p == 2.0:
+        return scale * tf.sqrt(selection.mean(tf.square(ratios))) - shift
+    p = tf.cast(p, xs.dtype)
+    return scale * tf.pow(selection.mean(tf.pow(ratios, p)), 1.0 / p) - shift
+
+
+def _is_number(p: Any) -> bool:
+    return isinstance(p, numbers.Real | np.number) or (isinstance(p, np.ndarray) and p.ndim == 0)
+
+
+def _positive_axes(axis: int | tuple[int, ...] | list[int] | None, rank: int) -> tuple[int, ...]:
+    if axis is None:
+        return tuple(range(rank))
+    axes = tuple(axis) if isinstance(axis, list | tuple) else (axis,)
+    for a in axes:
+        if not -rank <= a < rank:
+            raise LogicValueError(f"`axis` {a} does not exist in a tensor with {rank} axes.")
+    return tuple(a % rank for a in axes)

@@ -1,0 +1,143 @@
+"""Implications: strong, residuated, and sigmoidal (the paper's appendix; van Krieken et al. 2022)."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from ltn.errors import LogicValueError
+from ltn.fuzzy_ops.base import Connective, not_ones, not_zeros
+
+
+@dataclass(frozen=True)
+class Implies_KleeneDienes(Connective):
+    """Kleene-Dienes implication, strong, from the maximum: I(x, y) = max(1 - x, y).
+
+    I(0, y) = I(x, 1) = 1, I(1, y) = y. Operands broadcast. Single-passing.
+
+    >>> round(float(Implies_KleeneDienes()(0.6, 0.3)), 3)
+    0.4
+    """
+
+    @staticmethod
+    def _evaluate(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+        return tf.maximum(1.0 - x, y)
+
+
+@dataclass(frozen=True)
+class Implies_Godel(Connective):
+    """Goedel implication, residuated, from the minimum: I(x, y) = 1 if x <= y, else y.
+
+    I(0, y) = I(x, 1) = 1, I(1, y) = y. Operands broadcast. Single-passing, and the gradient vanishes
+    wherever x <= y.
+
+    >>> [round(float(Implies_Godel()(x, 0.3)), 3) for x in (0.2, 0.6)]
+    [1.0, 0.3]
+    """
+
+    @staticmethod
+    def _evaluate(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+        return tf.where(x <= y, tf.ones_like(y), y)
+
+
+@dataclass(frozen=True)
+class Implies_Reichenbach(Connective):
+    """Reichenbach implication, strong, from the product: I(x, y) = 1 - x + x y.
+
+    Stable: I(pi_0(x), pi_1(y)).
+
+    I(0, y) = I(x, 1) = 1, I(1, y) = y, up to eps when stable. Operands broadcast. The plain form has
+    vanishing gradients at x = 0, y = 1; the stable one has not.
+
+    >>> round(float(Implies_Reichenbach(stable=False)(0.5, 0.4)), 3)
+    0.7
+    """
+
+    stable: bool = True
+
+    @staticmethod
+    def _evaluate(x: tf.Tensor, y: tf.Tensor, stable: bool) -> tf.Tensor:
+        if stable:
+            x, y = not_zeros(x), not_ones(y)
+        return 1.0 - x + x * y
+
+
+@dataclass(frozen=True)
+class Implies_Goguen(Connective):
+    """Goguen implication, residuated, from the product: I(x, y) = 1 if x <= y, else y / x.
+
+    Stable: I(pi_0(x), y).
+
+    I(0, y) = I(x, 1) = 1, I(1, y) = y; the stable form gives I(0, 0) = 0. Operands broadcast. The
+    gradient vanishes wherever x <= y and explodes where y < x tend to 0; the stable form bounds it.
+
+    >>> round(float(Implies_Goguen(stable=False)(0.8, 0.4)), 3)
+    0.5
+    """
+
+    stable: bool = True
+
+    @staticmethod
+    def _evaluate(x: tf.Tensor, y: tf.Tensor, stable: bool) -> tf.Tensor:
+        if stable:
+            x = not_zeros(x)
+        holds = x <= y
+        # The division must not see x = 0, not even where the other branch is taken: its gradient
+        # would be 0 * inf there.
+        divisor = tf.where(holds, tf.ones_like(x), x)
+        return tf.where(holds, tf.ones_like(y), y / divisor)
+
+
+@dataclass(frozen=True)
+class Implies_Luk(Connective):
+    """Lukasiewicz implication, strong and residuated: I(x, y) = min(1 - x + y, 1).
+
+    I(0, y) = I(x, 1) = 1, I(1, y) = y. Operands broadcast. The gradient vanishes wherever x < y.
+
+    >>> round(float(Implies_Luk()(0.8, 0.4)), 3)
+    0.6
+    """
+
+    @staticmethod
+    def _evaluate(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+        return tf.minimum(1.0 - x + y, 1.0)
+
+
+@dataclass(frozen=True)
+class Implies_Sigmoidal(Connective):
+    """Sigmoidal implication: an implication passed through a sigmoid of slope `s` and offset `b0`.
+
+        (sigma(s (I(x, y) + b0)) - sigma(s b0)) / (sigma(s (1 + b0)) - sigma(s b0))
+
+    The normalisation maps 0 to 0 and 1 to 1, so that the corners are those of `implies_op`. Operands
+    broadcast. It flattens the gradient where the implication is nearly true or nearly false
+    (van Krieken, Acar and van Harmelen, "Analyzing Differentiable Fuzzy Logic Operators", 2022).
+
+    >>> sigmoidal = Implies_Sigmoidal(Implies_Reichenbach(stable=False))
+    >>> [round(float(sigmoidal(x, y)), 3) for x, y in ((1.0, 0.0), (0.5, 0.0), (0.0, 0.0))]
+    [0.0, 0.5, 1.0]
+    """
+
+    implies_op: Callable[..., tf.Tensor]
+    s: float = 9.0
+    b0: float = -0.5
+
+    @staticmethod
+    def _check(**hyperparameters: Any) -> None:
+        s = hyperparameters["s"]
+        if not 0.0 < s < math.inf:
+            raise LogicValueError(f"`s`, the slope of the sigmoid, must be positive; got {s}.")
+
+    @staticmethod
+    def _evaluate(
+        x: tf.Tensor,
+        y: tf.Tensor,
+        implies_op: Callable[..., tf.Tensor],
+        s: float,
+        b0: float,
+    ) -> tf.Tensor:
+        lowest, highest = tf.unstack(tf.sigmoid(tf.cast([s * b0, s * (1.0 + b0)], x.dtype)))
+        value = tf.sigmoid(s * (implies_op(x, y) + b0))
+        return (value - lowest) / (highest - lowest)

@@ -1,0 +1,108 @@
+"""Ready-made predicates and functions."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from ltn.core import Function, Predicate
+from ltn.core.groundings import LogitsModel
+
+__all__ = [
+    "Func_add",
+    "LogitsToPredicateModel",
+    "Pred_equal_smooth_exp",
+    "Pred_equal_smooth_inv",
+    "Pred_equal_strict",
+]
+
+
+def Pred_equal_strict() -> Predicate:
+    """Strict equality: Eq(u, v) = 1 if all features are equal, else 0; called as `Eq([u, v])`.
+
+    Both terms have the same feature shape. It has no gradient.
+
+    >>> import ltn
+    >>> Eq = Pred_equal_strict()
+    >>> Eq([ltn.Variable("x", [1, 2, 3]), ltn.Constant(2, trainable=False)])
+    Formula(tensor=[0. 1. 0.], free_vars=['x'])
+    """
+
+    def equal(args: list[tf.Tensor]) -> tf.Tensor:
+        u, v = args
+        return tf.reduce_all(_flat(u) == _flat(v), axis=1)
+
+    return Predicate.Lambda(equal, name="equal_strict")
+
+
+def Pred_equal_smooth_exp(alpha: float = 1.0) -> Predicate:
+    """Smooth equality: Eq(u, v) = exp(-alpha d(u, v)), d the Euclidean distance; called as `Eq([u, v])`.
+
+    1 at distance 0, towards 0 as the distance grows. Both terms have the same feature shape. The
+    gradient at distance 0 is 0.
+
+    >>> import ltn
+    >>> Eq = Pred_equal_smooth_exp(alpha=0.5)
+    >>> Eq([ltn.Constant([0.0, 0.0], trainable=False), ltn.Constant([3.0, 4.0], trainable=False)])
+    Formula(tensor=0.0821, free_vars=[])
+    """
+    return Predicate.Lambda(lambda args: tf.exp(-alpha * _distance(*args)), name="equal_smooth_exp")
+
+
+def Pred_equal_smooth_inv(alpha: float = 1.0) -> Predicate:
+    """Smooth equality: Eq(u, v) = 1 / (1 + alpha d(u, v)), d the Euclidean distance; called as `Eq([u, v])`.
+
+    1 at distance 0, towards 0 as the distance grows. Both terms have the same feature shape. The
+    gradient at distance 0 is 0.
+
+    >>> import ltn
+    >>> Eq = Pred_equal_smooth_inv(alpha=0.2)
+    >>> Eq([ltn.Constant([0.0, 0.0], trainable=False), ltn.Constant([3.0, 4.0], trainable=False)])
+    Formula(tensor=0.5, free_vars=[])
+    """
+    return Predicate.Lambda(lambda args: 1.0 / (1.0 + alpha * _distance(*args)), name="equal_smooth_inv")
+
+
+def Func_add() -> Function:
+    """Addition: add(u, v) = u + v, of terms with the same feature shape; called as `add([u, v])`.
+
+    >>> import ltn
+    >>> Func_add()([ltn.Variable("x", [1, 2]), ltn.Constant(3, trainable=False)])
+    Term(tensor=[[4.]
+     [5.]], free_vars=['x'])
+    """
+    return Function.Lambda(lambda args: args[0] + args[1], name="add")
+
+
+class LogitsToPredicateModel(LogitsModel):
+    """Deprecated: use `ltn.Predicate.FromLogits`. A Keras model called as `m([x, class_index])`.
+
+    Gives the probability of the class, shape (N,), by a softmax where `single_label`, else a sigmoid.
+
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", DeprecationWarning)
+    ...     model = LogitsToPredicateModel(lambda args: tf.concat([args[0], args[0]], axis=1))
+    >>> model([tf.constant([[3.0]]), tf.constant([[0]])]).numpy().tolist()
+    [0.5]
+    """
+
+    def __init__(self, logits_model: Callable[..., Any], single_label: bool = True):
+        warnings.warn(
+            "LogitsToPredicateModel is deprecated: use ltn.Predicate.FromLogits(logits_model, "
+            f"{'softmax' if single_label else 'sigmoid'!r}).",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        super().__init__(logits_model, "softmax" if single_label else "sigmoid")
+
+
+def _flat(tensor: tf.Tensor) -> tf.Tensor:
+    return tf.reshape(tensor, [tf.shape(tensor)[0], -1])
+
+
+def _distance(u: tf.Tensor, v: tf.Tensor) -> tf.Tensor:
+    squared = tf.reduce_sum(tf.square(_flat(u) - _flat(v)), axis=1)
+    # The root's gradient is infinite at 0: there the root is taken of 1, and its gradient dropped.
+    apart = squared > 0.0
+    return tf.where(apart, tf.sqrt(tf.where(apart, squared, 1.0)), 0.0)
