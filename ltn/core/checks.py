@@ -62,8 +62,9 @@ def check_range(values: tf.Tensor, low: float, high: float, what: str) -> tf.Ten
             worst = outside[np.argmax(np.abs(np.nan_to_num(outside, nan=np.inf)))]
             raise LogicValueError(f"{message}; got {worst}, one of {outside.size} such values.")
     elif _compiled_checks:
-        inside = (values >= low - _ROUNDING) & (values <= high + _ROUNDING)
-        bounds = [tf.reduce_min(values), tf.reduce_max(values)]
+        numbers = tf.cast(values, tf.float32)
+        inside = (numbers >= low - _ROUNDING) & (numbers <= high + _ROUNDING)
+        bounds = [tf.reduce_min(numbers), tf.reduce_max(numbers)]
         check = tf.debugging.Assert(tf.reduce_all(inside), [message, "least and greatest:", *bounds])
         with tf.control_dependencies([check]):
             return tf.identity(values)

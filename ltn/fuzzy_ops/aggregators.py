@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from ltn.errors import LogicValueError
-from ltn.fuzzy_ops.base import Operator, check_broadcast, not_zeros, truth_values
+from ltn.fuzzy_ops.base import Operator, check_broadcast, no_autograph, not_zeros, truth_values
 from ltn.fuzzy_ops.selection import Selection
 
 
@@ -21,6 +21,7 @@ class Aggregator(Operator):
 
     empty: ClassVar[float]
 
+    @no_autograph
     def __call__(
         self,
         xs: Any,

@@ -17,6 +17,9 @@ from ltn.errors import LogicTypeError, LogicValueError
 
 eps: float = 1e-4
 
+# Operators hold no control flow on tensors: AutoGraph has nothing to convert, and need not look.
+no_autograph = tf.autograph.experimental.do_not_convert
+
 
 def not_zeros(x: tf.Tensor) -> tf.Tensor:
     """The paper's projection pi_0(x) = (1 - eps) x + eps, from [0, 1] onto [eps, 1].
@@ -88,6 +91,7 @@ class Connective(Operator):
 
     arity: ClassVar[int] = 2
 
+    @no_autograph
     def __call__(self, *operands: Any, **overrides: Any) -> tf.Tensor:
         """Truth values of the compound formula; the shape is that of the broadcast operands."""
         if len(operands) != self.arity:

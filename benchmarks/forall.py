@@ -1,0 +1,88 @@
+"""The cost of logic on one axiom: training `Forall(x, P(x))` beside the same network under a plain loss.
+
+    python -m benchmarks.forall
+
+Both steps are compiled, and run in turns within one process, so that a busy machine slows both alike. What is
+printed is the median of the ratios of neighbouring rounds, with their quartiles.
+"""
+
+import statistics
+import time
+from collections.abc import Callable
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+import ltn
+
+POINTS = 10_000
+FEATURES = 2
+UNITS = 16
+STEPS_PER_ROUND = 50
+ROUNDS = 31
+
+Loss = Callable[[keras.Model, tf.Tensor], tf.Tensor]
+
+
+def mean_squared_error(network: keras.Model, points: tf.Tensor) -> tf.Tensor:
+    """The loss that a Keras user would write for "all points are positive"."""
+    return tf.reduce_mean(tf.square(1.0 - network(points)))
+
+
+def dissatisfaction(network: keras.Model, points: tf.Tensor) -> tf.Tensor:
+    """The same, in logic."""
+    forall = ltn.semantics.stable_product.wrap().Forall
+    x = ltn.Variable("x", points)
+    return 1.0 - forall(x, ltn.Predicate(network)(x)).tensor
+
+
+def training_step(loss: Loss, points: tf.Tensor) -> Callable[[], tf.Tensor]:
+    """A compiled step of Adam on a fresh two-layer network."""
+    keras.utils.set_random_seed(0)
+    network = keras.Sequential(
+        [
+            keras.Input((FEATURES,)),
+            keras.layers.Dense(UNITS, activation="elu"),
+            keras.layers.Dense(1, activation="sigmoid"),
+        ]
+    )
+    optimizer = keras.optimizers.Adam(1e-3)
+    optimizer.build(network.trainable_variables)
+
+    @tf.function
+    def step() -> tf.Tensor:
+        with tf.GradientTape() as tape:
+            value = loss(network, points)
+        gradients = tape.gradient(value, network.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, network.trainable_variables, strict=True))
+        return value
+
+    return step
+
+
+def seconds(step: Callable[[], tf.Tensor]) -> float:
+    """The time of one round of steps."""
+    start = time.perf_counter()
+    for _ in range(STEPS_PER_ROUND):
+        value = step()
+    value.numpy()
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    """Measure and print."""
+    points = tf.constant(np.random.default_rng(0).uniform(size=(POINTS, FEATURES)), tf.float32)
+    plain, logic = training_step(mean_squared_error, points), training_step(dissatisfaction, points)
+    for step in (plain, logic):
+        seconds(step)
+    rounds = [(seconds(plain), seconds(logic)) for _ in range(ROUNDS)]
+    low, ratio, high = statistics.quantiles([logic / plain for plain, logic in rounds], n=4)
+    milliseconds = [1e3 * statistics.median(times) / STEPS_PER_ROUND for times in zip(*rounds, strict=True)]
+    print(f"mean squared error   {milliseconds[0]:7.3f} ms per step")
+    print(f"Forall(x, P(x))      {milliseconds[1]:7.3f} ms per step")
+    print(f"ratio                {ratio:7.3f}  (quartiles {low:.3f} to {high:.3f})")
+
+
+if __name__ == "__main__":
+    main()

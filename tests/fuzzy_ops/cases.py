@@ -1,0 +1,107 @@
+"""Every public operator, in each of its forms, with its definition from the paper."""
+
+import inspect
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+from ltn import fuzzy_ops as fo
+from tests.fuzzy_ops import reference as ref
+
+POWERS = [1, 2, 3.5, 6, 20, 100]
+
+
+@dataclass(frozen=True)
+class AggregatorCase:
+    """An aggregator, its definition, and what an empty selection gives."""
+
+    operator: Any
+    reference: ref.Aggregator
+    of_nothing: float
+
+
+def log_product(stable: bool) -> Any:
+    """Built without the warning that the operator gives when built."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return fo.Aggreg_LogProd(stable=stable)
+
+
+CONNECTIVES: dict[str, tuple[Any, ref.Connective]] = {
+    "not standard": (fo.Not_Std(), ref.standard_negation),
+    "not godel": (fo.Not_Godel(), ref.godel_negation),
+    "and min": (fo.And_Min(), ref.minimum),
+    "and prod": (fo.And_Prod(stable=False), ref.product),
+    "and prod stable": (fo.And_Prod(), ref.stable_product),
+    "and luk": (fo.And_Luk(), ref.lukasiewicz_and),
+    "or max": (fo.Or_Max(), ref.maximum),
+    "or probsum": (fo.Or_ProbSum(stable=False), ref.probabilistic_sum),
+    "or probsum stable": (fo.Or_ProbSum(), ref.stable_probabilistic_sum),
+    "or luk": (fo.Or_Luk(), ref.lukasiewicz_or),
+    "kleene-dienes": (fo.Implies_KleeneDienes(), ref.kleene_dienes),
+    "godel": (fo.Implies_Godel(), ref.godel),
+    "reichenbach": (fo.Implies_Reichenbach(stable=False), ref.reichenbach),
+    "reichenbach stable": (fo.Implies_Reichenbach(), ref.stable_reichenbach),
+    "goguen": (fo.Implies_Goguen(stable=False), ref.goguen),
+    "goguen stable": (fo.Implies_Goguen(), ref.stable_goguen),
+    "luk": (fo.Implies_Luk(), ref.lukasiewicz_implication),
+    "sigmoidal": (
+        fo.Implies_Sigmoidal(fo.Implies_Reichenbach(stable=False)),
+        ref.sigmoidal(ref.reichenbach, 9.0, -0.5),
+    ),
+    "sigmoidal steep": (
+        fo.Implies_Sigmoidal(fo.Implies_Luk(), s=20.0, b0=-0.3),
+        ref.sigmoidal(ref.lukasiewicz_implication, 20.0, -0.3),
+    ),
+    "equiv luk": (
+        fo.Equiv(fo.And_Luk(), fo.Implies_Luk()),
+        ref.equivalence(ref.lukasiewicz_and, ref.lukasiewicz_implication),
+    ),
+    "equiv stable": (
+        fo.Equiv(fo.And_Prod(), fo.Implies_Reichenbach()),
+        ref.equivalence(ref.stable_product, ref.stable_reichenbach),
+    ),
+}
+
+
+def power_mean_cases(p: float, stable: bool) -> dict[str, AggregatorCase]:
+    form = f"p={p} stable={stable}"
+    return {
+        f"pmean {form}": AggregatorCase(fo.Aggreg_pMean(p, stable), ref.power_mean(p, stable), 0.0),
+        f"pmeanerror {form}": AggregatorCase(
+            fo.Aggreg_pMeanError(p, stable), ref.power_mean_error(p, stable), 1.0
+        ),
+    }
+
+
+POWER_MEANS = {
+    name: case
+    for p in POWERS
+    for stable in (True, False)
+    for name, case in power_mean_cases(p, stable).items()
+}
+
+AGGREGATORS: dict[str, AggregatorCase] = {
+    "min": AggregatorCase(fo.Aggreg_Min(), min, 1.0),
+    "max": AggregatorCase(fo.Aggreg_Max(), max, 0.0),
+    "mean": AggregatorCase(fo.Aggreg_Mean(), ref.mean, 1.0),
+    "prod": AggregatorCase(fo.Aggreg_Prod(), ref.product_of_all, 1.0),
+    "probsum": AggregatorCase(fo.Aggreg_ProbSum(), ref.probabilistic_sum_of_all, 0.0),
+    "and luk": AggregatorCase(fo.Aggreg_AndLuk(), ref.lukasiewicz_and_of_all, 1.0),
+    "or luk": AggregatorCase(fo.Aggreg_OrLuk(), ref.lukasiewicz_or_of_all, 0.0),
+    # The empty product is 1, so its logarithm is 0.
+    "logprod": AggregatorCase(log_product(stable=False), ref.log_product(stable=False), 0.0),
+    "logprod stable": AggregatorCase(log_product(stable=True), ref.log_product(stable=True), 0.0),
+    # One row for each branch: plain mean, root mean square, any power.
+    **power_mean_cases(1, stable=True),
+    **power_mean_cases(2, stable=True),
+    **power_mean_cases(2, stable=False),
+    **power_mean_cases(6, stable=True),
+    **power_mean_cases(6, stable=False),
+}
+
+
+def public_operators(kind: type) -> set[type]:
+    """The operator classes that users can build."""
+    public = [getattr(fo, name) for name in fo.__all__]
+    return {c for c in public if inspect.isclass(c) and issubclass(c, kind) and not inspect.isabstract(c)}

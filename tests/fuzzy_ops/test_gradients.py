@@ -1,0 +1,206 @@
+"""The gradient problems that the paper lists and solves: single-passing, vanishing, exploding."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from ltn import fuzzy_ops as fo
+from tests.fuzzy_ops.cases import AGGREGATORS
+from tests.tolerance import assert_close
+
+Array = np.ndarray[Any, Any]
+
+NEVER, EDGE, REGION = "never", "on an edge case", "on a part of the domain"
+
+
+def gradients(function: Callable[..., tf.Tensor], *arrays: Any) -> Array:
+    """The gradient of the sum of the results to each argument, stacked in front."""
+    tensors = [tf.convert_to_tensor(array) for array in arrays]
+    with tf.GradientTape() as tape:
+        tape.watch(tensors)
+        value = function(*tensors)
+    return np.stack(tape.gradient(value, tensors, unconnected_gradients=tf.UnconnectedGradients.ZERO))
+
+
+@dataclass(frozen=True)
+class Problems:
+    """A row of the paper's tables."""
+
+    single_passing: str = NEVER
+    vanishing: str = NEVER
+    exploding: str = NEVER
+
+
+CONNECTIVES = {
+    fo.And_Min(): Problems(single_passing=REGION),
+    fo.Or_Max(): Problems(single_passing=REGION),
+    fo.Implies_KleeneDienes(): Problems(single_passing=REGION),
+    fo.Implies_Godel(): Problems(single_passing=REGION, vanishing=REGION),
+    fo.And_Prod(stable=False): Problems(vanishing=EDGE),
+    fo.Or_ProbSum(stable=False): Problems(vanishing=EDGE),
+    fo.Implies_Reichenbach(stable=False): Problems(vanishing=EDGE),
+    # The printed row is labelled with Kleene-Dienes a second time; under the product it means Goguen's.
+    fo.Implies_Goguen(stable=False): Problems(vanishing=REGION, exploding=EDGE),
+    fo.And_Luk(): Problems(vanishing=REGION),
+    fo.Or_Luk(): Problems(vanishing=REGION),
+    fo.Implies_Luk(): Problems(vanishing=REGION),
+}
+AGGREGATES = {
+    fo.Aggreg_Min(): Problems(single_passing=REGION),
+    fo.Aggreg_Max(): Problems(single_passing=REGION),
+    fo.Aggreg_Prod(): Problems(vanishing=REGION),
+    fo.Aggreg_ProbSum(): Problems(vanishing=REGION),
+    fo.Aggreg_AndLuk(): Problems(vanishing=REGION),
+    fo.Aggreg_OrLuk(): Problems(vanishing=REGION),
+    # The paper marks an explosion on an edge case for the formula as written: see the test of it below.
+    # The mathematical gradient is bounded by 1 for p >= 1, and so is ours, even when not stable.
+    fo.Aggreg_pMean(p=6, stable=False): Problems(),
+    fo.Aggreg_pMeanError(p=6, stable=False): Problems(),
+}
+
+
+def extent(found: Array, weight: float) -> str:
+    """How much of a random sample shows a problem; `weight` is the share that makes it a region."""
+    return REGION if found.mean() > weight else EDGE if found.any() else NEVER
+
+
+def observed(interior: Array, edge: Array) -> Problems:
+    """The problems which gradients at random interior points, and at points of the border, show.
+
+    Arguments come first. Single-passing: where something passes, only one argument gets it. Vanishing:
+    no argument gets anything. Exploding: larger than the slope 1 that no bounded operator here exceeds.
+    """
+    passing = np.sum(interior != 0.0, axis=0)
+    every = np.concatenate([interior, edge], axis=1)
+    assert not np.isnan(every).any()
+    return Problems(
+        # A border where one argument alone passes, as x y at y = 0, is no problem: the others recover.
+        single_passing=extent(passing[passing > 0] == 1, 0.9),
+        vanishing=(
+            REGION
+            if extent(passing == 0, 0.1) == REGION
+            else extent(np.all(every == 0.0, axis=0), 0.1)
+        ),
+        exploding=extent(np.any(np.abs(every) > 100.0, axis=0), 0.1),
+    )
+
+
+@pytest.mark.parametrize(("operator", "problems"), CONNECTIVES.items(), ids=map(str, CONNECTIVES))
+def test_connectives(operator: Any, problems: Problems) -> None:
+    interior = np.random.default_rng(0).uniform(0.01, 0.99, (2, 5000)).astype(np.float32)
+    ends = np.array([0.0, 1e-6, 0.3, 0.6, 1.0], np.float32)
+    border = np.stack(np.meshgrid(ends, ends)).reshape(2, -1)
+    assert observed(gradients(operator, *interior), gradients(operator, *border)) == problems
+
+
+@pytest.mark.parametrize(("operator", "problems"), AGGREGATES.items(), ids=map(str, AGGREGATES))
+def test_aggregators(operator: Any, problems: Problems) -> None:
+    # A hundred values: enough that a product of uniform values underflows, as one over a data set does.
+    interior = np.random.default_rng(0).uniform(0.01, 0.99, (100, 500)).astype(np.float32)
+    # Equal values would share the gradient of a minimum: the border has none but in p-means.
+    border = np.linspace(0.0, 1.0, 100, dtype=np.float32)[:, None] ** np.array([1, 3, 9], np.float32)
+
+    def gradient(columns: Array) -> Array:
+        return gradients(lambda xs: operator(xs, axis=0), columns)[0]
+
+    assert observed(gradient(interior), gradient(border)) == problems
+
+
+CORNERS = np.array([[0.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0]], np.float32)
+
+
+@pytest.mark.parametrize("operator", [fo.And_Prod(), fo.Or_ProbSum(), fo.Implies_Reichenbach()], ids=str)
+def test_stable_connectives_pass_gradients_at_every_corner(operator: Any) -> None:
+    slopes = gradients(operator, *CORNERS)
+    assert np.all(np.isfinite(slopes))
+    # The projections keep each operand at least eps away from where its partner stops learning.
+    assert np.all(np.abs(slopes) > 0.9 * fo.eps)
+    assert np.any(gradients(lambda x, y: operator(x, y, stable=False), *CORNERS) == 0.0)
+
+
+def test_stable_goguen_bounds_its_gradient() -> None:
+    # Where x <= y the value is constant, so the gradient vanishes by nature: projections cannot help.
+    near = np.array([0.0, 1e-30, 1e-8, 1e-4, 1.0], np.float32)
+    points = np.concatenate([CORNERS, np.stack(np.meshgrid(near, near)).reshape(2, -1)], axis=1)
+    slopes = gradients(fo.Implies_Goguen(), *points)
+    assert np.all(np.abs(slopes) <= 1.0 / fo.eps + 1.0)
+    x, y = points
+    assert np.all(slopes[1][x > y] > 0.0)
+    unstable = gradients(fo.Implies_Goguen(stable=False), *points)
+    assert np.abs(unstable).max() > 1e6
+
+
+P_MEANS = {
+    fo.Aggreg_pMean: lambda xs, p: tf.reduce_mean(xs**p) ** (1.0 / p),
+    fo.Aggreg_pMeanError: lambda xs, p: 1.0 - tf.reduce_mean((1.0 - xs) ** p) ** (1.0 / p),
+}
+
+
+@pytest.mark.parametrize(("operator", "as_written"), P_MEANS.items(), ids=lambda value: value.__name__)
+@pytest.mark.parametrize(("x", "p"), [(0.0, 2.0), (1e-20, 2.0), (1e-5, 10.0), (0.01, 100.0)])
+def test_p_means_do_not_explode_where_the_formula_does(
+    operator: Any, as_written: Callable[..., tf.Tensor], x: float, p: float
+) -> None:
+    # Small values for the existential p-mean, small errors for the universal one.
+    xs = np.full(4, x, np.float32)
+    xs = xs if operator is fo.Aggreg_pMean else np.float32(1.0) - xs
+    assert not np.any(np.isfinite(gradients(lambda xs: as_written(xs, p), xs)))
+    for stable in (True, False):
+        slopes = gradients(operator(p, stable), xs)
+        assert_close(slopes, np.full((1, 4), (1.0 - fo.eps if stable else 1.0) / 4.0), rtol=1e-5)
+
+
+SIZES = [1, 2, 10, 1000, 10**6]
+
+
+@pytest.mark.parametrize("x", [0.0, 1.0])
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("operator", [fo.Aggreg_pMean(), fo.Aggreg_pMeanError()], ids=str)
+def test_stable_p_means_share_the_gradient_among_equal_values(operator: Any, n: int, x: float) -> None:
+    xs = tf.fill([n], x)
+    # A tensor, so that the hundred powers share one trace; and a few numbers, with a trace each.
+    for p in [*map(tf.constant, range(1, 101)), 1, 2, 3, 10, 100]:
+        slopes = gradients(lambda xs, p=p: operator(xs, p=p), xs)[0]
+        assert_close([slopes.min() * n, slopes.max() * n], [1.0 - fo.eps] * 2, rtol=2e-5)
+
+
+aggregators = pytest.mark.parametrize(
+    "operator", [case.operator for case in AGGREGATORS.values()], ids=AGGREGATORS.keys()
+)
+XS = np.random.default_rng(1).uniform(0.05, 0.95, (4, 6)).astype(np.float32)
+MASK = np.array([[1, 1, 0, 1, 0, 1], [0, 1, 0, 0, 0, 1], [1, 0, 0, 0, 0, 0], [0] * 6], bool)
+
+
+@pytest.mark.parametrize("outside", [0.0, 0.5, 1.0, np.nan, np.inf, -np.inf])
+@aggregators
+def test_no_gradient_outside_the_mask(operator: Any, outside: float) -> None:
+    xs = np.where(MASK, XS, np.float32(outside))
+    slopes = gradients(lambda xs: operator(xs, axis=1, mask=MASK), xs)[0]
+    assert np.all(slopes[~MASK] == 0.0)
+    # Inside it is the gradient of the same values without those that the mask leaves out.
+    for row, mask, slope in zip(XS[:3], MASK[:3], slopes[:3], strict=True):
+        assert_close(slope[mask], gradients(operator, row[mask])[0], rtol=1e-5)
+
+
+@aggregators
+def test_empty_selection_has_zero_gradient(operator: Any) -> None:
+    for xs in (XS, np.zeros_like(XS), np.ones_like(XS), np.full_like(XS, np.nan)):
+        assert np.all(gradients(lambda xs: operator(xs, axis=1, mask=False), xs) == 0.0)
+    assert gradients(lambda xs: operator(xs, axis=1), np.zeros((3, 0), np.float32)).shape == (1, 3, 0)
+
+
+@pytest.mark.parametrize("stable", [True, False])
+@pytest.mark.parametrize("operator", [fo.Aggreg_pMean, fo.Aggreg_pMeanError], ids=lambda value: value.__name__)
+def test_gradient_to_p_ignores_what_the_mask_leaves_out(operator: Any, stable: bool) -> None:
+    # A tensor p can be learnt. The selected values are small beside those outside.
+    xs = np.array([0.01, 0.02, 0.015, 0.9], np.float32)
+    xs = xs if operator is fo.Aggreg_pMean else np.float32(1.0) - xs
+    mask = np.array([True, True, True, False])
+    p = tf.constant(60.0)
+    masked = gradients(lambda p: operator(p, stable)(xs, mask=mask), p)
+    assert_close(masked, gradients(lambda p: operator(p, stable)(xs[:3]), p), rtol=1e-4)
+    assert np.all(masked != 0.0)
