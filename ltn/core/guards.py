@@ -47,12 +47,11 @@ def _row_by_row(
 ) -> tf.Tensor:
     """Call an operator that knows no mask on the selected values alone, once per remaining individual."""
     kept = [a for a in range(mask.shape.rank) if a not in axis]
-    xs = tf.broadcast_to(xs, tf.shape(mask))
-    sizes = tf.gather(tf.shape(mask), kept)
-    bound = tf.reduce_prod(tf.gather(tf.shape(mask), axis))
+    turned = tf.transpose(mask, [*kept, *axis])
+    sizes, bound = tf.split(tf.shape(turned), [len(kept), len(axis)])
 
     def as_rows(tensor: tf.Tensor) -> tf.Tensor:
-        return tf.reshape(tf.transpose(tensor, [*kept, *axis]), [tf.reduce_prod(sizes), bound])
+        return tf.reshape(tensor, [tf.reduce_prod(sizes), tf.reduce_prod(bound)])
 
     def one_row(row: tuple[tf.Tensor, tf.Tensor]) -> tf.Tensor:
         values, selected = row
@@ -62,6 +61,6 @@ def _row_by_row(
             lambda: tf.constant(empty, xs.dtype),
         )
 
-    rows = tf.map_fn(one_row, (as_rows(xs), as_rows(mask)), fn_output_signature=xs.dtype)
-    result = tf.reshape(rows, sizes)
-    return tf.ensure_shape(result, [mask.shape[a] for a in kept])
+    values = tf.broadcast_to(tf.transpose(xs, [*kept, *axis]), tf.shape(turned))
+    rows = tf.map_fn(one_row, (as_rows(values), as_rows(turned)), fn_output_signature=xs.dtype)
+    return tf.ensure_shape(tf.reshape(rows, sizes), [mask.shape[a] for a in kept])

@@ -177,4 +177,3 @@ def by_ltn(node: Node, grounding: Grounding) -> tf.Tensor:
         return (Forall if kind == "forall" else Exists)(bound, truth(body), mask=mask, p=p)
 
     return truth(node).tensor
-

@@ -104,7 +104,9 @@ def test_connectives_align_without_copying_operands() -> None:
     def both(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
         return (ltn.Formula(x, ["x"]) & ltn.Formula(y, ["y"])).tensor
 
-    operations = {op.type for op in both.get_concrete_function(tf.zeros(3), tf.zeros(4)).graph.get_operations()}
+    operations = {
+        op.type for op in both.get_concrete_function(tf.zeros(3), tf.zeros(4)).graph.get_operations()
+    }
     assert not operations & {"Tile", "BroadcastTo"}
     assert "ExpandDims" in operations
     assert both(tf.zeros(3), tf.zeros(4)).shape == (3, 4)

@@ -91,7 +91,14 @@ def test_keras_saves_and_restores_them(tmp_path: Path) -> None:
 
 def test_keras_trains_them_with_fit() -> None:
     class Trained(People):
-        def compute_loss(self, x: tf.Tensor, y: tf.Tensor, y_pred: tf.Tensor, **kwargs: object) -> tf.Tensor:
+        def compute_loss(
+            self,
+            x: tf.Tensor = None,
+            y: tf.Tensor = None,
+            y_pred: tf.Tensor = None,
+            sample_weight: tf.Tensor = None,
+            training: bool = True,
+        ) -> tf.Tensor:
             return 1.0 - tf.reduce_mean(y_pred)
 
     model = Trained()

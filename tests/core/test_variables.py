@@ -39,7 +39,7 @@ def test_mistakes() -> None:
         ltn.Variable.from_constants(
             "x", [ltn.Constant([1.0], trainable=False), ltn.Constant([1.0, 2.0], trainable=False)]
         )
-    with pytest.raises(TypeError, match="must be ltn.Constant objects; got 3"):
+    with pytest.raises(TypeError, match=r"must be ltn\.Constant objects; got 3"):
         ltn.Variable.from_constants("x", [3])  # type: ignore[list-item]
 
 

@@ -1,0 +1,303 @@
+"""Predicates and functions: what a model sees, what comes back, what a mistake says."""
+
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import ltn
+from tests.tolerance import assert_close
+
+
+class Recorder(keras.Model):
+    """A subclassed classifier that keeps the shapes and keyword arguments of its calls."""
+
+    def __init__(self, classes: int):
+        super().__init__()
+        self.dense = keras.layers.Dense(classes)
+        self.seen: list[Any] = []
+
+    def call(self, inputs: Any, training: bool = False) -> tf.Tensor:
+        self.seen.append(([tuple(x.shape) for x in inputs], training))
+        return self.dense(tf.concat(list(inputs), axis=1))
+
+
+def built_recorder(classes: int, *features: int) -> Recorder:
+    recorder = Recorder(classes)
+    recorder([tf.zeros((1, size)) for size in features])
+    recorder.seen.clear()
+    return recorder
+
+
+def points(label: str, count: int, features: int) -> ltn.Variable:
+    return ltn.Variable(label, np.random.default_rng(0).uniform(size=(count, features)))
+
+
+class TestWhatTheModelSees:
+    @pytest.mark.parametrize("symbol", [ltn.Predicate, ltn.Function])
+    def test_flat_batches(self, symbol: Any) -> None:
+        seen: list[Any] = []
+
+        def grounding(inputs: Any) -> tf.Tensor:
+            seen.append([tuple(x.shape) for x in inputs] if isinstance(inputs, list) else tuple(inputs.shape))
+            first = inputs[0] if isinstance(inputs, list) else inputs
+            return tf.zeros((tf.shape(first)[0], 1))
+
+        x, y = points("x", 3, 2), points("y", 4, 5)
+        c = ltn.Constant([1.0, 2.0], trainable=False)
+        P = symbol(grounding)
+        assert P(x).free_vars == ["x"]
+        assert P([x]).free_vars == ["x"]
+        assert P([y, x]).free_vars == ["y", "x"]
+        assert P([c, x]).free_vars == ["x"]
+        assert P(c).free_vars == []
+        assert P(ltn.diag(x, points("z", 3, 1))).free_vars == ["diag_x_z"]
+        assert seen == [(3, 2), [(3, 2)], [(12, 5), (12, 2)], [(3, 2), (3, 2)], (1, 2), [(3, 2), (3, 1)]]
+
+    def test_extra_arguments_reach_the_model(self) -> None:
+        dropout = keras.layers.Dropout(0.9)
+        P = ltn.Predicate(dropout)
+        x = ltn.Variable("x", np.full(50, 0.05))
+        assert_close(P(x).tensor, np.full(50, 0.05))
+        assert np.any(P(x, training=True).tensor == 0.0)
+
+    def test_single_input_models_get_the_tensor_itself(self) -> None:
+        inputs = keras.Input((2,))
+        functional = keras.Model(inputs, keras.layers.Dense(1, activation="sigmoid")(inputs))
+        sequential = keras.Sequential([keras.layers.Dense(1, activation="sigmoid")])
+        layer = keras.layers.Dense(1, activation="sigmoid")
+        for model in (functional, sequential, layer):
+            x = points("x", 3, 2)
+            P = ltn.Predicate(model)
+            np.testing.assert_array_equal(P(x).tensor, P([x]).tensor)
+
+    def test_zero_individuals(self) -> None:
+        P = ltn.Predicate.MLP([2, 3])
+        assert P([points("x", 0, 2), points("y", 4, 3)]).tensor.shape == (0, 4)
+
+    def test_sizes_unknown_when_tracing(self) -> None:
+        P = ltn.Predicate.MLP([2, 2])
+
+        @tf.function(input_signature=[tf.TensorSpec((None, 2)), tf.TensorSpec((None,))])
+        def truths(features: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
+            x = ltn.Variable("x", features[labels == 0])
+            y = ltn.Variable("y", features[labels == 1])
+            return P([x, y]).tensor
+
+        features = tf.random.uniform((5, 2))
+        got = truths(features, tf.constant([0.0, 1.0, 1.0, 0.0, 1.0]))
+        x, y = tf.gather(features, [0, 3]), tf.gather(features, [1, 2, 4])
+        assert_close(got, P([ltn.Variable("x", x), ltn.Variable("y", y)]).tensor)
+        assert truths(features, tf.ones(5)).shape == (0, 5)
+
+
+class TestOutputs:
+    def test_a_predicate_squeezes_and_casts(self) -> None:
+        x = ltn.Variable("x", [0.1, 0.6])
+        for fn in (lambda x: x > 0.5, lambda x: x[:, 0] > 0.5, lambda x: x[..., tf.newaxis] > 0.5):
+            formula = ltn.Predicate.Lambda(fn)(x)
+            assert formula.tensor.dtype == tf.float32
+            np.testing.assert_array_equal(formula.tensor, [0.0, 1.0])
+
+    def test_one_individual_keeps_its_axis(self) -> None:
+        assert ltn.Predicate.MLP([2])(points("x", 1, 2)).tensor.shape == (1,)
+
+    def test_half_precision_networks_give_float32_truths(self) -> None:
+        layer = keras.layers.Dense(1, activation="sigmoid", dtype="mixed_float16")
+        truths = ltn.Predicate(layer)(points("x", 3, 2))
+        assert truths.tensor.dtype == tf.float32
+
+    def test_a_function_keeps_its_features(self) -> None:
+        f = ltn.Function.MLP([2, 3], output_shape=(4, 5))
+        term = f([points("x", 3, 2), points("y", 2, 3)])
+        assert (term.tensor.shape, term.feature_shape) == ((3, 2, 4, 5), (4, 5))
+
+
+class TestMLP:
+    def test_architecture(self) -> None:
+        P = ltn.Predicate.MLP([2, (2, 2)], hidden_layer_sizes=(7,))
+        assert [tuple(w.shape) for w in P.trainable_variables] == [(6, 7), (7,), (7, 1), (1,)]
+        f = ltn.Function.MLP([2], output_shape=3)
+        assert [tuple(w.shape) for w in f.trainable_variables] == [
+            *[(2, 16), (16,), (16, 16), (16,)],
+            *[(16, 3), (3,)],
+        ]
+
+    def test_values(self) -> None:
+        P = ltn.Predicate.MLP([2, 1], hidden_layer_sizes=(4,))
+        w1, b1, w2, b2 = (weight.numpy() for weight in P.trainable_variables)
+        x, y = points("x", 3, 2), points("y", 2, 1)
+        formula = P([x, y])
+        for i in range(3):
+            for j in range(2):
+                hidden = np.concatenate([x.tensor[i], y.tensor[j]]) @ w1 + b1
+                hidden = np.where(hidden > 0, hidden, np.expm1(hidden))
+                assert_close(formula.tensor[i, j], 1 / (1 + np.exp(-(hidden @ w2 + b2)[0])))
+
+
+class TestFromLogits:
+    def test_the_network_runs_once_per_individual(self) -> None:
+        network = built_recorder(10, 4)
+        P = ltn.Predicate.FromLogits(network, "softmax")
+        images, digits = points("x", 32, 4), ltn.Variable("d", range(10))
+        formula = P([images, digits])
+        assert network.seen == [([(32, 4)], False)]
+        expected = tf.nn.softmax(network.dense(images.tensor))
+        assert_close(formula.tensor, expected)
+
+    @pytest.mark.parametrize("activation", ["softmax", "sigmoid"])
+    def test_classes_along_every_kind_of_axis(self, activation: str) -> None:
+        network = built_recorder(3, 2, 1)
+        P = ltn.Predicate.FromLogits(network, activation)
+        x, y = points("x", 5, 2), points("y", 4, 1)
+        labels = np.array([0, 2, 1, 1, 0])
+        squash = {"softmax": tf.nn.softmax, "sigmoid": tf.sigmoid}[activation]
+        truths = np.zeros((5, 4, 3))
+        for i, j in np.ndindex(5, 4):
+            logits = network.dense(tf.concat([x.tensor[i], y.tensor[j]], 0)[tf.newaxis])
+            truths[i, j] = squash(logits)[0]
+        network.seen.clear()
+        free = P([x, y, ltn.Variable("c", [2, 0])])
+        assert free.free_vars == ["x", "y", "c"]
+        assert_close(free.tensor, truths[..., [2, 0]])
+        assert_close(P([x, y, ltn.Constant(1, trainable=False)]).tensor, truths[..., 1])
+        assert network.seen == [([(20, 2), (20, 1)], False)] * 2
+        on_x = ltn.Term(labels[:, np.newaxis], ["x"])
+        assert_close(P([x, y, on_x]).tensor, truths[range(5), :, labels])
+        along_y = ltn.Term(np.stack([labels[:4], labels[1:]])[..., np.newaxis], ["c", "y"])
+        formula = P([x, y, along_y])
+        assert formula.free_vars == ["x", "y", "c"]
+        for k, picked in enumerate((labels[:4], labels[1:])):
+            assert_close(formula.tensor[..., k], truths[:, range(4), picked])
+
+    def test_a_diagonal_picks_the_label_of_each_individual(self) -> None:
+        network = built_recorder(3, 2)
+        P = ltn.Predicate.FromLogits(network, "softmax")
+        x, label = ltn.diag(points("x", 4, 2), ltn.Variable("l", [0, 2, 1, 1]))
+        expected = tf.nn.softmax(network.dense(x.tensor)).numpy()[range(4), [0, 2, 1, 1]]
+        assert_close(P([x, label]).tensor, expected)
+
+    def test_without_class_indexing(self) -> None:
+        network = built_recorder(1, 2)
+        P = ltn.Predicate.FromLogits(network, "sigmoid", with_class_indexing=False)
+        x = points("x", 3, 2)
+        assert_close(P([x], training=True).tensor, tf.sigmoid(network.dense(x.tensor))[:, 0])
+        assert network.seen == [([(3, 2)], True)]
+
+    def test_sequential_models_and_weights(self) -> None:
+        network = keras.Sequential([keras.layers.Dense(3)])
+        P = ltn.Predicate.FromLogits(network, "softmax")
+        assert P.logits_model is network
+        with pytest.warns(UserWarning, match="has no weights yet"):
+            assert P.trainable_variables == []
+        P([points("x", 2, 2), ltn.Variable("c", range(3))])
+        assert len(P.trainable_variables) == 2
+
+    def test_gradients_match_a_plain_cross_entropy(self) -> None:
+        network = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3)])
+        P = ltn.Predicate.FromLogits(network, "softmax")
+        x, label = points("x", 4, 2), ltn.Variable("l", [0, 2, 1, 1])
+        with tf.GradientTape(persistent=True) as tape:
+            logic = -tf.reduce_mean(tf.math.log(P(ltn.diag(x, label)).tensor))
+            plain = tf.reduce_mean(
+                keras.losses.sparse_categorical_crossentropy(
+                    tf.constant([0, 2, 1, 1]), network(x.tensor), from_logits=True
+                )
+            )
+        for got, expected in zip(
+            tape.gradient(logic, network.trainable_variables),
+            tape.gradient(plain, network.trainable_variables),
+            strict=True,
+        ):
+            assert_close(got, expected)
+
+    def test_mistakes(self) -> None:
+        network = built_recorder(3, 2)
+        with pytest.raises(ValueError, match="'softmax' or 'sigmoid'; got 'relu'"):
+            ltn.Predicate.FromLogits(network, "relu")
+        with pytest.raises(ValueError, match="A softmax is over classes"):
+            ltn.Predicate.FromLogits(network, "softmax", with_class_indexing=False)
+        P = ltn.Predicate.FromLogits(network, "softmax", name="digit")
+        x = points("x", 4, 2)
+        with pytest.raises(ValueError, match=r"class indices given to Predicate\('digit'\).*\[0, 2\]; got 3"):
+            P([x, ltn.Variable("c", [0, 3])])
+        with pytest.raises(ValueError, match=r"feature shape \(3,\).*tf\.argmax"):
+            P([x, points("c", 2, 3)])
+        with pytest.raises(ValueError, match="got the class only"):
+            P([x])
+        with pytest.raises(AttributeError, match="was not made by FromLogits"):
+            ltn.Predicate.MLP([2]).logits_model  # noqa: B018
+
+
+class TestMistakes:
+    def test_arguments_that_are_not_terms(self) -> None:
+        P = ltn.Predicate.MLP([2, 2], name="friends")
+        x = points("x", 3, 2)
+        with pytest.raises(TypeError, match=r"Predicate\('friends'\).*argument 2 is a float: 0\.5"):
+            P([x, 0.5])
+        with pytest.raises(TypeError, match="argument 1 is a Formula"):
+            P([P([x, x]), x])
+        with pytest.raises(ValueError, match="needs at least one term"):
+            P([])
+
+    def test_features_that_do_not_fit(self) -> None:
+        friends = ltn.Predicate.MLP([2, 2], name="friends")
+        x, y = points("x", 3, 2), points("y", 3, 4)
+        with pytest.raises(
+            ValueError, match=r"\('friends'\): argument 2 must have the feature shape \(2,\); got \(4,\)"
+        ):
+            friends([x, y])
+        with pytest.raises(ValueError, match=r"takes 2 argument\(s\); got 1"):
+            friends(x)
+
+    def test_features_that_a_subclassed_model_does_not_fit(self) -> None:
+        network = ltn.Function(built_recorder(3, 2), name="network")
+        network([points("x", 3, 2)])
+        with pytest.raises(ValueError, match=r"argument 1 must have the feature shape \(2,\); got \(4,\)"):
+            network([points("y", 3, 4)])
+        broken = ltn.Predicate.Lambda(lambda x: tf.matmul(x, tf.ones((3, 1))), name="broken")
+        with pytest.raises(ValueError, match=r"Predicate\('broken'\) failed on .* feature shapes \(2,\)"):
+            broken(points("x", 3, 2))
+
+    def test_outputs_of_the_wrong_shape(self) -> None:
+        x = points("x", 3, 2)
+        with pytest.raises(ValueError, match=r"one truth value per row; it returned the shape \(3, 2\)"):
+            ltn.Predicate.Lambda(lambda x: x)(x)
+        with pytest.raises(ValueError, match=r"one row per individual; for 3 of them .* \(\)"):
+            ltn.Predicate.Lambda(lambda x: 0.5)(x)
+        with pytest.raises(TypeError, match="a Keras model or a callable; got 'mlp'"):
+            ltn.Predicate("mlp")  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("value", [1.5, -0.25, float("nan")])
+    def test_truths_outside_the_unit_interval(self, value: float) -> None:
+        P = ltn.Predicate.Lambda(lambda x: x, name="big")
+        values = tf.constant([0.5, value, 0.5])
+        message = rf"Predicate\('big'\) must lie in \[0, 1\]; got {value}"
+        with pytest.raises(ltn.LogicError, match=message):
+            P(ltn.Variable("x", values))
+
+        def truths(values: tf.Tensor) -> tf.Tensor:
+            return P(ltn.Variable("x", values)).tensor
+
+        unchecked = tf.function(truths)
+        np.testing.assert_array_equal(unchecked(values), values)
+        operations = {op.type for op in unchecked.get_concrete_function(values).graph.get_operations()}
+        assert "Assert" not in operations
+        with (
+            ltn.debug(),
+            pytest.raises(tf.errors.InvalidArgumentError, match=r"Predicate.*big.*must lie in \[0, 1\]"),
+        ):
+            tf.function(truths)(values)
+        np.testing.assert_array_equal(tf.function(truths)(values), values)
+
+    def test_debug_is_also_a_switch(self) -> None:
+        P = ltn.Predicate.Lambda(lambda x: 2 * x)
+        ltn.debug()
+        try:
+            with pytest.raises(tf.errors.InvalidArgumentError, match="least and greatest"):
+                tf.function(lambda: P(ltn.Variable("x", [0.9])).tensor)()
+        finally:
+            ltn.debug(False)
+        assert tf.function(lambda: P(ltn.Variable("x", [0.9])).tensor)().shape == (1,)
