@@ -111,7 +111,7 @@ class Formula(Expression):
     """An expression that denotes truth: a value in [0, 1] per combination of individuals.
 
     Formulas combine with `~`, `&`, `|`, `>>` (implies) and `.iff()`, under the default semantics or the one
-    set by `with ltn.using(semantics):`.
+    set by `with ltn.using(semantics):`. Python binds `>>` tighter than `&` and `|`: write `(p & q) >> r`.
 
     >>> import ltn
     >>> p, q = ltn.Proposition(0.5, trainable=False), ltn.Proposition(0.4, trainable=False)

@@ -7,7 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from ltn.errors import LogicValueError
+from ltn.errors import LogicTypeError, LogicValueError
 
 Shape = int | Sequence[int]
 FeatureShape = tuple[int | None, ...]
@@ -20,6 +20,10 @@ def mlp(
     activation: str,
 ) -> keras.Model:
     """A multilayer perceptron on its flattened and concatenated inputs, with elu hidden layers."""
+    if isinstance(input_shapes, int):
+        raise LogicTypeError(
+            f"`input_shapes` has one entry per argument, as [{input_shapes}]; got {input_shapes}."
+        )
     inputs = [keras.Input(_as_shape(shape)) for shape in input_shapes]
     flat = [keras.layers.Flatten()(x) for x in inputs]
     hidden = keras.layers.Concatenate()(flat) if len(flat) > 1 else flat[0]
@@ -57,9 +61,8 @@ class LogitsModel(keras.Model):
         self.logits_model = logits_model
         self.activation = activations[activation_function]
         self.with_class_indexing = with_class_indexing
-
-    def build(self, input_shape: Any) -> None:
-        """Nothing to build: the logits model builds itself when it is first called."""
+        # The logits model builds itself when it is first called.
+        self.built = True
 
     def truths(self, inputs: Sequence[tf.Tensor], *args: Any, **kwargs: Any) -> tf.Tensor:
         """The probability of every class, shape (N, classes), for individuals of shape (N, *features)."""

@@ -42,9 +42,15 @@ class _Symbol(keras.Layer):
     def trainable_variables(self) -> list[Any]:
         """The weights to learn. Before the model's first call it may have none yet: a warning."""
         variables: list[Any] = super().trainable_variables
-        if not variables and any(not layer.built for layer in self._flatten_layers(include_self=False)):
+        network = self._network
+        if not variables and isinstance(network, keras.Layer) and not network.built:
             warnings.warn(f"{self!r} has no weights yet: its model is built by the first call.", stacklevel=2)
         return variables
+
+    @property
+    def _network(self) -> Any:
+        """What declares the shapes and owns the weights: the model, or the classifier inside it."""
+        return self.model.logits_model if isinstance(self.model, LogitsModel) else self.model
 
     def _terms(self, inputs: Any) -> tuple[list[Term], bool]:
         as_list = isinstance(inputs, list | tuple)
@@ -130,9 +136,8 @@ class Predicate(_Symbol):
         if isinstance(self.model, LogitsModel) and self.model.with_class_indexing:
             formula = self._of_classes(terms, *args, **kwargs)
         else:
-            model = getattr(self.model, "logits_model", self.model)
             output, labels, sizes = self._rows(
-                model, terms, lambda flat: call_model(self.model, flat, as_list, *args, **kwargs)
+                self._network, terms, lambda flat: call_model(self.model, flat, as_list, *args, **kwargs)
             )
             if any(size != 1 for size in output.shape[1:]):
                 raise LogicValueError(

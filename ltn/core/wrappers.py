@@ -51,7 +51,8 @@ class Wrapper_Quantifier:
     aggregator.
 
     Args:
-        aggreg_op: an aggregator, or any callable `op(xs, axis=...)`; one that takes `mask=` receives it.
+        aggreg_op: an aggregator, or any callable `op(xs, axis=...)`. One that takes `mask=` receives it; any
+            other is called on the selected values alone, one row at a time, which XLA does not compile.
         semantics: "forall" or "exists".
 
     >>> import ltn
@@ -105,7 +106,8 @@ class Wrapper_Quantifier:
             if label not in order:
                 raise LogicValueError(
                     f"The variable '{label}' is quantified but does not occur in the formula, whose "
-                    f"free variables are {order}."
+                    f"free variables are {order}. (A diagonal counts from the call of ltn.diag on: "
+                    "call it before the formula is built.)"
                 )
         *_, values = aligned = [axes.align(f.tensor, f.free_vars, order) for f in guarded]
         result = aggregate(

@@ -267,6 +267,8 @@ class TestMistakes:
             ltn.Predicate.Lambda(lambda x: x)(x)
         with pytest.raises(ValueError, match=r"one row per individual; for 3 of them .* \(\)"):
             ltn.Predicate.Lambda(lambda x: 0.5)(x)
+        with pytest.raises(TypeError, match=r"one entry per argument, as \[2\]; got 2"):
+            ltn.Predicate.MLP(2)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="a Keras model or a callable; got 'mlp'"):
             ltn.Predicate("mlp")  # type: ignore[arg-type]
 
