@@ -33,10 +33,10 @@ format: $(VENV)/installed  ## format the code
 bench: $(VENV)/installed  ## measure the cost of a quantifier beside a plain loss
 	$(BIN)/python -m benchmarks.forall
 
-test-oldest:  ## run the tests on the oldest supported TensorFlow
+test-oldest:  ## run the tests on the oldest supported TensorFlow and Keras
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/pip install --quiet --upgrade pip
-	$(OLDEST)/bin/pip install --quiet 'tensorflow==2.16.*' --editable '.[dev]'
+	$(OLDEST)/bin/pip install --quiet 'tensorflow==2.16.*' 'keras==3.8.*' --editable '.[dev]'
 	$(OLDEST)/bin/python -m pytest
 
 clean:  ## remove the virtual environments and caches

@@ -64,17 +64,13 @@ class LogitsModel(keras.Model):
         # The logits model builds itself when it is first called.
         self.built = True
 
-    def truths(self, inputs: Sequence[tf.Tensor], *args: Any, **kwargs: Any) -> tf.Tensor:
-        """The probability of every class, shape (N, classes), for individuals of shape (N, *features)."""
-        return self.activation(call_model(self.logits_model, inputs, True, *args, **kwargs))
-
     def call(self, inputs: Sequence[tf.Tensor], *args: Any, **kwargs: Any) -> tf.Tensor:
         """One probability per row, shape (N,)."""
+        individuals = inputs[:-1] if self.with_class_indexing else inputs
+        truths = self.activation(call_model(self.logits_model, individuals, True, *args, **kwargs))
         if not self.with_class_indexing:
-            return self.truths(inputs, *args, **kwargs)
-        *individuals, classes = inputs
-        truths = self.truths(individuals, *args, **kwargs)
-        return tf.gather(truths, class_indices(classes, 1), batch_dims=1)
+            return tf.squeeze(truths, axis=1)
+        return tf.gather(truths, class_indices(inputs[-1], 1), batch_dims=1)
 
 
 def class_indices(classes: tf.Tensor, axes: int) -> tf.Tensor:

@@ -1,6 +1,5 @@
 """Constants and propositions: groundings that can be learned, tracked by Keras as weights."""
 
-from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -10,6 +9,11 @@ from ltn.core.expressions import Formula, Term, as_float_tensor
 from ltn.errors import LogicValueError
 
 
+class _UnitInterval(keras.constraints.Constraint):
+    def __call__(self, w: Any) -> tf.Tensor:
+        return tf.clip_by_value(tf.convert_to_tensor(w), 0.0, 1.0)
+
+
 class _Parameter(keras.Layer):
     """A tensor, fixed or a weight: as a Keras layer it is found, saved and restored by its owner."""
 
@@ -17,7 +21,7 @@ class _Parameter(keras.Layer):
         self,
         value: tf.Tensor,
         trainable: bool,
-        constraint: Callable[[tf.Tensor], tf.Tensor] | None = None,
+        constraint: keras.constraints.Constraint | None = None,
         name: str | None = None,
     ):
         super().__init__(name=name, trainable=trainable, dtype="float32")
@@ -84,10 +88,6 @@ class Proposition(_Parameter, Formula):
         known = tf.get_static_value(tensor)
         if known is not None and not 0.0 <= known <= 1.0:
             raise LogicValueError(f"`truth_value` must lie in [0, 1]; got {truth_value}.")
-        super().__init__(tensor, trainable, constraint=_clip_to_unit_interval, name=name)
+        super().__init__(tensor, trainable, constraint=_UnitInterval(), name=name)
 
     __repr__ = Formula.__repr__
-
-
-def _clip_to_unit_interval(weight: Any) -> tf.Tensor:
-    return tf.clip_by_value(tf.convert_to_tensor(weight), 0.0, 1.0)

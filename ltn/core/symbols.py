@@ -66,11 +66,11 @@ class _Symbol(keras.Layer):
         return terms, as_list
 
     def _rows(
-        self, model: Callable[..., Any], terms: Sequence[Term], call: Callable[..., tf.Tensor]
+        self, terms: Sequence[Term], as_list: bool, *args: Any, **kwargs: Any
     ) -> tuple[tf.Tensor, list[str], list[axes.Size]]:
-        """One row of output per combination of the terms' variables: (N, ...), labels, sizes."""
+        """The network's output, one row per combination of the terms' variables: (N, ...), labels, sizes."""
         shapes = tuple(term.feature_shape for term in terms)
-        self._check_features(input_shapes(model), shapes)
+        self._check_features(input_shapes(self._network), shapes)
         labels = [term.free_vars for term in terms]
         order = axes.union(labels)
         sizes = axes.sizes(as_tensors(terms), labels)
@@ -81,7 +81,7 @@ class _Symbol(keras.Layer):
             for term in terms
         ]
         try:
-            output = tf.convert_to_tensor(call(flat))
+            output = tf.convert_to_tensor(call_model(self._network, flat, as_list, *args, **kwargs))
         except (ValueError, tf.errors.InvalidArgumentError) as error:
             self._check_features(self._shapes_seen, shapes)
             received = ", ".join(str(shape) for shape in shapes)
@@ -133,12 +133,13 @@ class Predicate(_Symbol):
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Formula:
         """The truth of the predicate on a term, or on a list of terms."""
         terms, as_list = self._terms(inputs)
-        if isinstance(self.model, LogitsModel) and self.model.with_class_indexing:
+        classifier = self.model if isinstance(self.model, LogitsModel) else None
+        if classifier is not None and classifier.with_class_indexing:
             formula = self._of_classes(terms, *args, **kwargs)
         else:
-            output, labels, sizes = self._rows(
-                self._network, terms, lambda flat: call_model(self.model, flat, as_list, *args, **kwargs)
-            )
+            output, labels, sizes = self._rows(terms, as_list or classifier is not None, *args, **kwargs)
+            if classifier is not None:
+                output = classifier.activation(output)
             if any(size != 1 for size in output.shape[1:]):
                 raise LogicValueError(
                     f"The model of {self!r} must return one truth value per row; it returned the "
@@ -149,7 +150,6 @@ class Predicate(_Symbol):
         return formula
 
     def _of_classes(self, terms: Sequence[Term], *args: Any, **kwargs: Any) -> Formula:
-        model: LogitsModel = self.model
         # The network runs on the individuals alone; classes then pick from its rows. Class variables
         # that are among the individuals' own (as in a diagonal) pick along them, others add axes.
         *individuals, classes = terms
@@ -157,16 +157,14 @@ class Predicate(_Symbol):
             raise LogicValueError(
                 f"{self!r} takes individuals and a class, as P([x, c]); got the class only."
             )
-        truths, labels, sizes = self._rows(
-            model.logits_model, individuals, lambda flat: model.truths(flat, *args, **kwargs)
-        )
-        if truths.shape.rank != 2:
+        logits, labels, sizes = self._rows(individuals, True, *args, **kwargs)
+        if logits.shape.rank != 2:
             raise LogicValueError(
                 f"The logits model of {self!r} must return one logit per class, shape (N, classes); "
-                f"it returned the shape {tuple(truths.shape)}."
+                f"it returned the shape {tuple(logits.shape)}."
             )
-        count = axes.size_of(truths, 1)
-        truths = tf.reshape(truths, [*sizes, count])
+        count = axes.size_of(logits, 1)
+        truths = tf.reshape(self.model.activation(logits), [*sizes, count])
         axes.sizes([truths, classes.tensor], [labels, classes.free_vars])
         indices = class_indices(classes.tensor, len(classes.free_vars))
         if isinstance(count, int):
@@ -277,9 +275,7 @@ class Function(_Symbol):
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Term:
         """The value of the function on a term, or on a list of terms."""
         terms, as_list = self._terms(inputs)
-        output, labels, sizes = self._rows(
-            self.model, terms, lambda flat: call_model(self.model, flat, as_list, *args, **kwargs)
-        )
+        output, labels, sizes = self._rows(terms, as_list, *args, **kwargs)
         features = [axes.size_of(output, axis) for axis in range(1, output.shape.rank)]
         return Term(tf.reshape(output, sizes + features), labels)
 
