@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ltn import fuzzy_ops
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.fuzzy_ops.base import check_operator
 
 if TYPE_CHECKING:
     from ltn.core import Wrappers
@@ -46,9 +47,7 @@ class Semantics:
         if self.Equiv is None:
             object.__setattr__(self, "Equiv", self._composed_equiv())
         for field in dataclasses.fields(self):
-            operator = getattr(self, field.name)
-            if not callable(operator):
-                raise LogicTypeError(f"`{field.name}` must be an operator; got {operator!r}.")
+            check_operator(field.name, getattr(self, field.name))
 
     def replace(self, **operators: Operator) -> Semantics:
         """A copy with other operators. An `Equiv` composed of `And` and `Implies` follows them.

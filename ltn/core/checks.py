@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 
-import numpy as np
 import tensorflow as tf
 
 from ltn.errors import LogicValueError
@@ -52,20 +52,27 @@ class debug:
         _compiled_checks = self._before
 
 
-def check_range(values: tf.Tensor, low: float, high: float, what: str) -> tf.Tensor:
-    """The values; an error if one lies outside [low, high], or is NaN, where checks are on."""
-    message = f"{what} must lie in [{low:g}, {high:g}]"
+def check(values: tf.Tensor, valid: Callable[[tf.Tensor], tf.Tensor], requirement: str) -> tf.Tensor:
+    """The values; an error with the requirement if one is not valid, where checks are on."""
     if tf.executing_eagerly():
-        array = values.numpy()
-        outside = array[~((array >= low - _ROUNDING) & (array <= high + _ROUNDING))]
-        if outside.size:
-            worst = outside[np.argmax(np.abs(np.nan_to_num(outside, nan=np.inf)))]
-            raise LogicValueError(f"{message}; got {worst}, one of {outside.size} such values.")
+        invalid = values.numpy()[~valid(values).numpy()]
+        if invalid.size:
+            raise LogicValueError(
+                f"{requirement}. Of {tf.size(values)} values {invalid.size} are not, as {invalid[0]}."
+            )
     elif _compiled_checks:
-        numbers = tf.cast(values, tf.float32)
-        inside = (numbers >= low - _ROUNDING) & (numbers <= high + _ROUNDING)
-        bounds = [tf.reduce_min(numbers), tf.reduce_max(numbers)]
-        check = tf.debugging.Assert(tf.reduce_all(inside), [message, "least and greatest:", *bounds])
-        with tf.control_dependencies([check]):
+        # A value that is not valid, NaN before all others, is shown; 0 stands for those that are.
+        offence = tf.reduce_max(tf.where(valid(values), 0.0, tf.abs(values)))
+        assertion = tf.debugging.Assert(tf.reduce_all(valid(values)), [requirement, "got:", offence])
+        with tf.control_dependencies([assertion]):
             return tf.identity(values)
     return values
+
+
+def check_truths(values: tf.Tensor, what: str) -> tf.Tensor:
+    """The values, checked to lie in [0, 1]."""
+    return check(
+        values,
+        lambda truths: (truths >= -_ROUNDING) & (truths <= 1.0 + _ROUNDING),
+        f"{what} must lie in [0, 1]: end its model with a sigmoid, or use Predicate.FromLogits",
+    )

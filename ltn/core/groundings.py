@@ -70,18 +70,18 @@ class LogitsModel(keras.Model):
         truths = self.activation(call_model(self.logits_model, individuals, True, *args, **kwargs))
         if not self.with_class_indexing:
             return tf.squeeze(truths, axis=1)
-        return tf.gather(truths, class_indices(inputs[-1], 1), batch_dims=1)
+        return tf.gather(truths, tf.cast(class_numbers(inputs[-1], 1), tf.int32), batch_dims=1)
 
 
-def class_indices(classes: tf.Tensor, axes: int) -> tf.Tensor:
-    """Class indices as integers, without their feature axes of size 1, behind `axes` other axes."""
+def class_numbers(classes: tf.Tensor, axes: int) -> tf.Tensor:
+    """Class indices without their feature axes of size 1, behind `axes` other axes."""
     features = list(range(axes, classes.shape.rank))
     if any(classes.shape[axis] != 1 for axis in features):
         raise LogicValueError(
             "A class is given by its index, one number per individual; the classes have the feature "
             f"shape {tuple(classes.shape[axes:])}. For one-hot vectors take tf.argmax first."
         )
-    return tf.cast(tf.round(tf.squeeze(classes, features)), tf.int32)
+    return tf.squeeze(classes, features) if features else classes
 
 
 def call_model(

@@ -50,6 +50,8 @@ class _Parameter(keras.Layer):
 class Constant(_Parameter, Term):
     """A constant, grounded on one individual: G(c) in R^features.
 
+    For a variable that ranges over constants see `Variable.from_constants`.
+
     Args:
         value: shape `features`; a scalar gets a feature axis of size 1.
         trainable: whether it is learned, as an embedding; then `tensor` is a `tf.Variable`.

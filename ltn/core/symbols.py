@@ -10,14 +10,14 @@ import keras
 import tensorflow as tf
 
 from ltn.core import axes
-from ltn.core.checks import check_range
+from ltn.core.checks import check, check_truths
 from ltn.core.expressions import Formula, Term, as_tensors
 from ltn.core.groundings import (
     FeatureShape,
     LogitsModel,
     Shape,
     call_model,
-    class_indices,
+    class_numbers,
     input_shapes,
     mlp,
 )
@@ -52,7 +52,9 @@ class _Symbol(keras.Layer):
         """What declares the shapes and owns the weights: the model, or the classifier inside it."""
         return self.model.logits_model if isinstance(self.model, LogitsModel) else self.model
 
-    def _terms(self, inputs: Any) -> tuple[list[Term], bool]:
+    def _terms(self, inputs: Any, *args: Any) -> tuple[list[Term], bool]:
+        if any(isinstance(arg, Term) for arg in args):
+            raise LogicTypeError(f"{self!r} takes several terms as one list: P([x, y]), not P(x, y).")
         as_list = isinstance(inputs, list | tuple)
         terms = list(inputs) if as_list else [inputs]
         if not terms:
@@ -60,8 +62,8 @@ class _Symbol(keras.Layer):
         for position, term in enumerate(terms, start=1):
             if not isinstance(term, Term):
                 raise LogicTypeError(
-                    f"{self!r} takes terms (variables, constants, function applications); argument "
-                    f"{position} is a {type(term).__name__}: {term!r}."
+                    f"{self!r} takes terms; argument {position} is a {type(term).__name__}: {term!r}. "
+                    "Make individuals an ltn.Variable, or one of them an ltn.Constant."
                 )
         return terms, as_list
 
@@ -82,11 +84,13 @@ class _Symbol(keras.Layer):
         ]
         try:
             output = tf.convert_to_tensor(call_model(self._network, flat, as_list, *args, **kwargs))
-        except (ValueError, tf.errors.InvalidArgumentError) as error:
+        except (TypeError, ValueError, tf.errors.InvalidArgumentError) as error:
             self._check_features(self._shapes_seen, shapes)
             received = ", ".join(str(shape) for shape in shapes)
-            raise LogicValueError(
-                f"The model of {self!r} failed on arguments with feature shapes {received}: {error}"
+            kind = LogicTypeError if isinstance(error, TypeError) else LogicValueError
+            raise kind(
+                f"The model of {self!r} failed on {'one list of' if as_list else 'a tensor:'} "
+                f"{len(terms)} argument(s) with feature shapes {received}: {error}"
             ) from error
         self._shapes_seen = self._shapes_seen or shapes
         rows, wanted = output.shape[:1], flat[0].shape[:1]
@@ -132,7 +136,7 @@ class Predicate(_Symbol):
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Formula:
         """The truth of the predicate on a term, or on a list of terms."""
-        terms, as_list = self._terms(inputs)
+        terms, as_list = self._terms(inputs, *args)
         classifier = self.model if isinstance(self.model, LogitsModel) else None
         if classifier is not None and classifier.with_class_indexing:
             formula = self._of_classes(terms, *args, **kwargs)
@@ -143,10 +147,10 @@ class Predicate(_Symbol):
             if any(size != 1 for size in output.shape[1:]):
                 raise LogicValueError(
                     f"The model of {self!r} must return one truth value per row; it returned the "
-                    f"shape {tuple(output.shape)}."
+                    f"shape {tuple(output.shape)}. For the logits of a classifier use Predicate.FromLogits."
                 )
             formula = Formula(tf.reshape(output, sizes), labels)
-        formula.tensor = check_range(formula.tensor, 0.0, 1.0, f"The values of {self!r}")
+        formula.tensor = check_truths(formula.tensor, f"The values of {self!r}")
         return formula
 
     def _of_classes(self, terms: Sequence[Term], *args: Any, **kwargs: Any) -> Formula:
@@ -166,15 +170,17 @@ class Predicate(_Symbol):
         count = axes.size_of(logits, 1)
         truths = tf.reshape(self.model.activation(logits), [*sizes, count])
         axes.sizes([truths, classes.tensor], [labels, classes.free_vars])
-        indices = class_indices(classes.tensor, len(classes.free_vars))
-        if isinstance(count, int):
-            indices = check_range(indices, 0, count - 1, f"The class indices given to {self!r}")
+        numbers = check(
+            class_numbers(classes.tensor, len(classes.free_vars)),
+            lambda c: (c >= 0.0) & (c < tf.cast(count, c.dtype)) & (c == tf.round(c)),
+            f"{self!r} has {count} classes, indexed by whole numbers from 0",
+        )
         shared = [label for label in labels if label in classes.free_vars]
         others = [label for label in labels if label not in classes.free_vars]
         own = [label for label in classes.free_vars if label not in labels]
         picked = tf.gather(
             axes.reorder(truths, labels, shared + others),
-            axes.reorder(indices, classes.free_vars, shared + own),
+            axes.reorder(tf.cast(numbers, tf.int32), classes.free_vars, shared + own),
             axis=len(labels),
             batch_dims=len(shared),
         )
@@ -274,7 +280,7 @@ class Function(_Symbol):
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Term:
         """The value of the function on a term, or on a list of terms."""
-        terms, as_list = self._terms(inputs)
+        terms, as_list = self._terms(inputs, *args)
         output, labels, sizes = self._rows(terms, as_list, *args, **kwargs)
         features = [axes.size_of(output, axis) for axis in range(1, output.shape.rank)]
         return Term(tf.reshape(output, sizes + features), labels)

@@ -42,6 +42,11 @@ class Variable(Term):
             raise LogicValueError(
                 f"`label` {label!r} is reserved: labels may not begin with 'diag' or '_flat'."
             )
+        if isinstance(values, list | tuple) and any(isinstance(value, Term) for value in values):
+            raise LogicTypeError(
+                f"The variable '{label}' is given terms; for a variable over constants use "
+                "ltn.Variable.from_constants."
+            )
         tensor = as_float_tensor(values)
         if tensor.shape.rank == 0:
             raise LogicValueError(
@@ -121,8 +126,8 @@ def diag(*variables: Variable) -> list[Variable]:
 
         G(Q diag(x_1, ..., x_h) phi) = A_Q over i of G(phi)_{i, ..., i}
 
-    It holds from here on, until a quantifier binds them or `undiag` ends it. The variables, all with
-    the same number of individuals, are returned.
+    It holds from here on, until a quantifier binds them or `undiag` ends it: also after an error in
+    between. The variables, all with the same number of individuals, are returned.
 
     >>> import ltn
     >>> x, l = ltn.Variable("x", [0.1, 0.2]), ltn.Variable("l", [0.3, 0.6])

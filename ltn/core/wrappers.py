@@ -12,6 +12,7 @@ from ltn.core.expressions import Formula, connect
 from ltn.core.guards import aggregate
 from ltn.core.variables import Variable, check_variables, release
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.fuzzy_ops.base import check_operator
 from ltn.semantics import Semantics
 
 
@@ -30,8 +31,7 @@ class Wrapper_Connective:
     """
 
     def __init__(self, connective_op: Callable[..., Any]):
-        if not callable(connective_op):
-            raise LogicTypeError(f"`connective_op` must be an operator; got {connective_op!r}.")
+        check_operator("connective_op", connective_op)
         self.connective_op = connective_op
 
     def __repr__(self) -> str:
@@ -64,8 +64,7 @@ class Wrapper_Quantifier:
     """
 
     def __init__(self, aggreg_op: Callable[..., Any], semantics: str):
-        if not callable(aggreg_op):
-            raise LogicTypeError(f"`aggreg_op` must be an aggregator; got {aggreg_op!r}.")
+        check_operator("aggreg_op", aggreg_op)
         if semantics not in ("forall", "exists"):
             raise LogicValueError(f"`semantics` must be 'forall' or 'exists'; got {semantics!r}.")
         self.aggreg_op = aggreg_op
@@ -83,7 +82,7 @@ class Wrapper_Quantifier:
     ) -> Formula:
         """The quantified formula, over the variables of `mask` and `wff` that are not bound."""
         bound: list[Any] = list(variables) if isinstance(variables, list | tuple) else [variables]
-        check_variables(f"The quantifier {self!r}", bound)
+        check_variables("A quantifier", bound)
         try:
             return self._quantify(bound, wff, mask, **kwargs)
         finally:
@@ -96,7 +95,8 @@ class Wrapper_Quantifier:
         for role, formula in zip(("mask", "wff")[-len(guarded) :], guarded, strict=True):
             if not isinstance(formula, Formula):
                 raise LogicTypeError(
-                    f"`{role}` must be a formula; got a {type(formula).__name__}: {formula!r}."
+                    f"`{role}` must be a formula; got a {type(formula).__name__}: {formula!r}. "
+                    "A quantifier is called Q(x, formula), or Q((x, y), formula)."
                 )
         labels = [formula.free_vars for formula in guarded]
         order = axes.union(labels)
@@ -133,15 +133,16 @@ class Wrapper_Formula_Aggregator:
     """
 
     def __init__(self, aggreg_op: Callable[..., Any]):
-        if not callable(aggreg_op):
-            raise LogicTypeError(f"`aggreg_op` must be an aggregator; got {aggreg_op!r}.")
+        check_operator("aggreg_op", aggreg_op)
         self.aggreg_op = aggreg_op
 
     def __repr__(self) -> str:
         return f"Wrapper_Formula_Aggregator({self.aggreg_op!r})"
 
-    def __call__(self, formulas: Sequence[Formula], **kwargs: Any) -> Formula:
+    def __call__(self, formulas: Sequence[Formula], *args: Any, **kwargs: Any) -> Formula:
         """The satisfaction of all the formulas together."""
+        if args or isinstance(formulas, Formula):
+            raise LogicTypeError("The formula aggregator takes one list of formulas: SatAgg([phi, psi]).")
         formulas = list(formulas)
         if not formulas:
             raise LogicValueError("There is no formula to aggregate: the list is empty.")

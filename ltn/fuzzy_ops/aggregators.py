@@ -3,6 +3,7 @@
 import abc
 import math
 import numbers
+import operator
 import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import tensorflow as tf
 
-from ltn.errors import LogicValueError
+from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops.base import Operator, check_broadcast, no_autograph, not_zeros, truth_values
 from ltn.fuzzy_ops.selection import Selection
 
@@ -48,11 +49,13 @@ class Aggregator(Operator):
         """
         hyperparameters = self._hyperparameters(overrides)
         (xs,) = truth_values(xs)
-        rank = xs.shape.rank
         if mask is not None:
-            mask = tf.cast(tf.convert_to_tensor(mask), tf.bool)
+            mask = tf.cast(truth_values(mask)[0], tf.bool)
             check_broadcast(self, xs, mask)
-            rank = max(rank, mask.shape.rank)
+        ranks = [tensor.shape.rank for tensor in (xs, mask) if tensor is not None]
+        if None in ranks:
+            raise LogicValueError(f"{self} needs tensors whose number of axes is known.")
+        rank = max(ranks)
         return self._run(
             xs,
             mask,
@@ -82,7 +85,8 @@ class Aggregator(Operator):
         if selection.may_be_empty:
             of_nothing = cls._of_nothing(tf.constant(empty, xs.dtype))
             value = tf.where(selection.count > 0.0, value, of_nothing)
-        return value if keepdims else tf.squeeze(value, axis)
+        # With an empty `axis`, squeeze would take every axis of size 1.
+        return value if keepdims or not axis else tf.squeeze(value, axis)
 
     @staticmethod
     @abc.abstractmethod
@@ -230,6 +234,8 @@ class _PowerMean(Aggregator):
     @staticmethod
     def _check(**hyperparameters: Any) -> None:
         p = hyperparameters["p"]
+        if not _is_number(p) and not tf.is_tensor(p):
+            raise LogicTypeError(f"`p` must be a number or a scalar tensor; got {p!r}.")
         if _is_number(p) and not 1.0 <= p < math.inf:
             raise LogicValueError(
                 f"`p` must be a finite number of at least 1; got {p}. "
@@ -239,8 +245,10 @@ class _PowerMean(Aggregator):
     def _hyperparameters(self, overrides: dict[str, Any]) -> dict[str, Any]:
         hyperparameters = super()._hyperparameters(overrides)
         p = hyperparameters["p"]
-        # A number is part of the trace, and specialised; a tensor is an input, so that it can change.
-        return hyperparameters | {"p": float(p) if _is_number(p) else tf.convert_to_tensor(p)}
+        # The numbers 1 and 2 have traces of their own; all others share one, as tensors.
+        if _is_number(p):
+            p = float(p) if p in (1, 2) else tf.constant(p, tf.float64)
+        return hyperparameters | {"p": tf.convert_to_tensor(p) if tf.is_tensor(p) else p}
 
 
 @dataclass(frozen=True)
@@ -327,8 +335,8 @@ def _power_mean(xs: tf.Tensor, selection: Selection, p: float | tf.Tensor, stabl
         xs = not_zeros(xs)
     if isinstance(p, float) and p == 1.0:
         return selection.mean(xs)
-    if isinstance(p, float) and p == 2.0 and stable:
-        # Squares of values from eps up cannot underflow.
+    if isinstance(p, float) and p == 2.0 and stable and xs.dtype.size >= 4:
+        # Squares of values from eps up do not underflow in float32.
         return tf.sqrt(selection.mean(tf.square(xs)))
     # x^p underflows in float32 (eps^10 is already 0), so the largest value is factored out:
     #   M_p(x) = m M_p(x / m), where the mean of powers stays in [1/n, 1].
@@ -337,7 +345,8 @@ def _power_mean(xs: tf.Tensor, selection: Selection, p: float | tf.Tensor, stabl
     largest = tf.stop_gradient(selection.largest(xs))
     shift = tf.cast(largest <= 0.0, xs.dtype)
     scale = tf.maximum(largest, 0.0) + shift
-    ratios = (xs + shift) / scale
+    # Outside the mask the ratio may be large, and its power infinite: NaN in the gradient of p.
+    ratios = selection.keep((xs + shift) / scale, 1.0)
     if isinstance(p, float) and p == 2.0:
         return scale * tf.sqrt(selection.mean(tf.square(ratios))) - shift
     p = tf.cast(p, xs.dtype)
@@ -355,4 +364,7 @@ def _positive_axes(axis: int | tuple[int, ...] | list[int] | None, rank: int) ->
     for a in axes:
         if not -rank <= a < rank:
             raise LogicValueError(f"`axis` {a} does not exist in a tensor with {rank} axes.")
-    return tuple(a % rank for a in axes)
+    positive = tuple(operator.index(a) % rank for a in axes)
+    if len(set(positive)) < len(positive):
+        raise LogicValueError(f"`axis` names an axis twice: {axis}.")
+    return positive

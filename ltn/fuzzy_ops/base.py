@@ -102,6 +102,16 @@ class Connective(Operator):
         return self._run(*tensors, **hyperparameters)
 
 
+@dataclasses.dataclass(frozen=True)
+class Composed(Connective):
+    """A connective made of other operators, which are compiled already."""
+
+    @classmethod
+    def _run(cls, *tensors: tf.Tensor | None, **static: Any) -> tf.Tensor:
+        # Compiling it again would trace anew for each operator that it is made of.
+        return cls._evaluate(*tensors, **static)
+
+
 def truth_values(*values: Any) -> list[tf.Tensor]:
     """Tensors of one floating dtype: booleans and integers become float32, the widest dtype wins."""
     tensors = []
@@ -110,11 +120,20 @@ def truth_values(*values: Any) -> list[tf.Tensor]:
             tensor = tf.convert_to_tensor(value)
         except (TypeError, ValueError) as error:
             raise LogicTypeError(f"Truth values must be numbers; got {value!r}.") from error
-        if tensor.dtype == tf.string:
+        if tensor.dtype == tf.string or tensor.dtype.is_complex:
             raise LogicTypeError(f"Truth values must be numbers; got {value!r}.")
         tensors.append(tensor if tensor.dtype.is_floating else tf.cast(tensor, tf.float32))
     widest = max((tensor.dtype for tensor in tensors), key=lambda dtype: dtype.size)
     return [tf.cast(tensor, widest) for tensor in tensors]
+
+
+def check_operator(argument: str, operator: object) -> None:
+    """Raise unless the argument is an operator, ready to be called on truth values."""
+    if isinstance(operator, type):
+        name = operator.__name__
+        raise LogicTypeError(f"`{argument}` must be an operator; got the class {name}. Write {name}().")
+    if not callable(operator):
+        raise LogicTypeError(f"`{argument}` must be an operator; got {operator!r}.")
 
 
 def check_broadcast(operator: object, *tensors: tf.Tensor) -> None:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import tensorflow as tf
 
-from ltn.fuzzy_ops.base import Connective, not_ones, not_zeros
+from ltn.fuzzy_ops.base import Composed, Connective, not_ones, not_zeros
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class Or_Luk(Connective):
 
 
 @dataclass(frozen=True)
-class Equiv(Connective):
+class Equiv(Composed):
     """Equivalence (x -> y) and (y -> x), built from a conjunction and an implication.
 
     E(0, 0) = E(1, 1) = 1 and E(0, 1) = E(1, 0) = 0, up to eps for stable operators. Operands

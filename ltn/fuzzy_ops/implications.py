@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from ltn.errors import LogicValueError
-from ltn.fuzzy_ops.base import Connective, not_ones, not_zeros
+from ltn.fuzzy_ops.base import Composed, Connective, not_ones, not_zeros
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Implies_Luk(Connective):
 
 
 @dataclass(frozen=True)
-class Implies_Sigmoidal(Connective):
+class Implies_Sigmoidal(Composed):
     """Sigmoidal implication: an implication passed through a sigmoid of slope `s` and offset `b0`.
 
         (sigma(s (I(x, y) + b0)) - sigma(s b0)) / (sigma(s (1 + b0)) - sigma(s b0))
@@ -126,9 +126,11 @@ class Implies_Sigmoidal(Connective):
 
     @staticmethod
     def _check(**hyperparameters: Any) -> None:
-        s = hyperparameters["s"]
+        s, b0 = hyperparameters["s"], hyperparameters["b0"]
         if not 0.0 < s < math.inf:
             raise LogicValueError(f"`s`, the slope of the sigmoid, must be positive; got {s}.")
+        if not math.isfinite(b0):
+            raise LogicValueError(f"`b0`, the offset of the sigmoid, must be finite; got {b0}.")
 
     @staticmethod
     def _evaluate(
@@ -138,6 +140,10 @@ class Implies_Sigmoidal(Connective):
         s: float,
         b0: float,
     ) -> tf.Tensor:
-        lowest, highest = tf.unstack(tf.sigmoid(tf.cast([s * b0, s * (1.0 + b0)], x.dtype)))
-        value = tf.sigmoid(s * (implies_op(x, y) + b0))
-        return (value - lowest) / (highest - lowest)
+        # The difference of two sigmoids cancels for small s and saturates for large s. It equals
+        #   sigma(a) - sigma(b) = -expm1(b - a) sigma(a) (1 - sigma(b)),
+        # whose last factor is the same above and below the fraction.
+        value = implies_op(x, y)
+        top = tf.math.log_sigmoid(tf.constant(s * (1.0 + b0), x.dtype))
+        rise = tf.math.expm1(-s * value) / math.expm1(-s)
+        return rise * tf.exp(tf.math.log_sigmoid(s * (value + b0)) - top)

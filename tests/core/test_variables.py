@@ -33,6 +33,8 @@ def test_reserved_labels(label: str) -> None:
 def test_mistakes() -> None:
     with pytest.raises(ValueError, match=r"'x' needs a sequence of individuals; got the scalar 3\.0"):
         ltn.Variable("x", 3.0)
+    with pytest.raises(TypeError, match=r"'x' is given terms.*ltn\.Variable\.from_constants"):
+        ltn.Variable("x", [ltn.Constant(1.0, trainable=False)])
     with pytest.raises(TypeError, match="non-empty string; got 3"):
         ltn.Variable(3, [1.0])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"one feature shape; got \[\(1,\), \(2,\)\]"):

@@ -163,6 +163,9 @@ def test_the_formula_aggregator_takes_closed_formulas() -> None:
         Mean([a, ltn.Formula([0.1], ["x"])])
     with pytest.raises(TypeError, match=r"Formula 1 is a float: 0\.5"):
         Mean([0.5])  # type: ignore[list-item]
+    for mistake in ([a, b], [a]):
+        with pytest.raises(TypeError, match=r"one list of formulas: SatAgg\(\[phi, psi\]\)"):
+            Mean(*mistake)
     with pytest.raises(ValueError, match="the list is empty"):
         Mean([])
 
@@ -184,8 +187,8 @@ def test_mistakes() -> None:
     for wrapper in (ltn.Wrapper_Connective, ltn.Wrapper_Formula_Aggregator):
         with pytest.raises(TypeError, match="got 'min'"):
             wrapper("min")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="must be an aggregator; got 'min'"):
-        ltn.Wrapper_Quantifier("min", "forall")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"got the class Aggreg_Min\. Write Aggreg_Min\(\)"):
+        ltn.Wrapper_Quantifier(fuzzy_ops.Aggreg_Min, "forall")
 
 
 def test_attributes() -> None:

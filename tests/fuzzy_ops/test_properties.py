@@ -130,8 +130,8 @@ def test_t_norms_and_t_conorms(operators: list[Any], neutral: float) -> None:
     # Commutative and associative they are by the table above.
     for operator in operators:
         assert largest_difference(operator(X, neutral), X) < ROUNDING
-        # 0 for a conjunction and 1 for a disjunction absorbs, exactly.
-        assert set(operator(X, 1.0 - neutral).numpy()) == {1.0 - neutral}
+        # 0 for a conjunction and 1 for a disjunction absorbs.
+        assert largest_difference(operator(X, 1.0 - neutral), 1.0 - neutral) < ROUNDING
         assert_increasing(operator)
 
 
@@ -264,10 +264,10 @@ def test_sigmoidal_implication(implication: Any, b0: float) -> None:
 
 
 @pytest.mark.parametrize("operator", [fo.And_Prod(), fo.Or_ProbSum(), fo.Implies_Reichenbach()], ids=str)
-def test_stable_connectives_deviate_by_two_eps(operator: Any) -> None:
-    # Slopes are at most 1 and each of the two operands moves by at most eps.
+def test_stable_connectives_deviate_by_eps(operator: Any) -> None:
+    # For x y: x moves by eps (1 - x) with slope y, and y likewise; (1 - x) y + (1 - y) x is at most 1.
     deviation = largest_difference(operator(X, Y), operator(X, Y, stable=False))
-    assert fo.eps < deviation <= 2.0 * fo.eps
+    assert 0.5 * fo.eps < deviation <= fo.eps + ROUNDING
 
 
 def test_stable_conjunction_is_no_t_norm() -> None:

@@ -54,9 +54,7 @@ def test_connective_on_all_pairs_by_broadcasting(operator: Any, reference: ref.C
     assert_close(operator(*pair), ref.elementwise(reference, *pair))
 
 
-@pytest.mark.parametrize(
-    ("x", "y"), [((3, 1), (2, 1, 4)), ((), (3,)), ((0, 2), (1, 2)), ((4, 1, 1), ())], ids=str
-)
+@pytest.mark.parametrize(("x", "y"), [((3, 1), (2, 1, 4)), ((), (3,)), ((0, 2), (1, 2))], ids=str)
 @connectives
 def test_connective_broadcasts_as_numpy(
     operator: Any, reference: ref.Connective, x: tuple[int, ...], y: tuple[int, ...]
@@ -77,12 +75,15 @@ def test_sigmoidal_is_exact_for_any_slope_and_offset(s: float, b0: float) -> Non
     assert_close(value, ref.elementwise(ref.sigmoidal(ref.reichenbach, s, b0), *pair), atol=2e-6 + 1e-7 * s)
 
 
-@pytest.mark.parametrize("keepdims", [False, True])
-@pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 2), (-1, 0), [1, 2]], ids=str)
+# Some with the reduced axes kept, some without.
+AXES = [(None, 0), (None, 1), (0, 0), (-1, 1), ((0, 2), 1), ((-1, 0), 0), ([1, 2], 0)]
+
+
+@pytest.mark.parametrize(("axis", "keepdims"), AXES, ids=str)
 @aggregators
-def test_aggregator_along_axes(case: AggregatorCase, axis: Any, keepdims: bool) -> None:
-    value = case.operator(CUBE, axis=axis, keepdims=keepdims)
-    expected = ref.aggregate(case.reference, CUBE, case.of_nothing, axis, keepdims)
+def test_aggregator_along_axes(case: AggregatorCase, axis: Any, keepdims: int) -> None:
+    value = case.operator(CUBE, axis=axis, keepdims=bool(keepdims))
+    expected = ref.aggregate(case.reference, CUBE, case.of_nothing, axis, bool(keepdims))
     assert tuple(value.shape) == expected.shape
     assert_close(value, expected)
 
@@ -133,19 +134,23 @@ def test_large_p_approaches_maximum_and_minimum(p: float) -> None:
 
 FULL = uniform(3, 4, 5, low=-0.6, high=0.4) < 0.0
 FULL[1, 2], FULL[2, :, 1] = False, False
-MASKS = {
-    "same shape": FULL,
-    "numbers": FULL.astype(np.float32),
-    "broadcast": np.array([[True], [False], [True], [True]]),
-    "first axis": np.array([True, False, True]).reshape(3, 1, 1),
-    "more axes": np.array([True, False]).reshape(2, 1, 1, 1),
-    "nothing": np.array(False),
-    "everything": np.array(True),
+MASKS: dict[str, tuple[Any, Any]] = {
+    "same shape, all axes": (FULL, None),
+    "same shape, one axis": (FULL, -1),
+    "same shape, two axes": (FULL, (0, 1)),
+    "numbers": (FULL.astype(np.float32), -1),
+    "broadcast": (np.array([[True], [False], [True], [True]]), -1),
+    "broadcast, reduced": (np.array([[True], [False], [True], [True]]), 1),
+    "first axis": (np.array([True, False, True]).reshape(3, 1, 1), (0, 1)),
+    # The axis counts in the broadcast shape, here (2, 3, 4, 5).
+    "more axes": (np.array([True, False]).reshape(2, 1, 1, 1), 3),
+    "more axes, reduced": (np.array([True, False]).reshape(2, 1, 1, 1), (0, 2)),
+    "nothing": (False, None),
+    "everything": (True, 0),
 }
 
 
-@pytest.mark.parametrize("axis", [None, -1, (0, 1)], ids=str)
-@pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS.keys())
+@pytest.mark.parametrize(("mask", "axis"), MASKS.values(), ids=MASKS.keys())
 @aggregators
 def test_mask_selects(case: AggregatorCase, mask: Any, axis: Any) -> None:
     value = case.operator(CUBE, axis=axis, mask=mask)
@@ -206,6 +211,31 @@ def test_aggregator_dtypes(case: AggregatorCase) -> None:
         assert_close(value, case.reference([1.0, 1.0]))
 
 
+@pytest.mark.parametrize("p", [1.1, tf.constant(1.1, tf.float64)], ids=["number", "tensor"])
+def test_p_keeps_the_precision_of_the_values(p: Any) -> None:
+    # 1.1 is no float32: rounded to one on the way, it would be wrong from the eighth digit on.
+    xs = CUBE.astype(np.float64)
+    assert_close(fo.Aggreg_pMean(p)(xs), ref.power_mean(1.1, True)(xs.ravel().tolist()), rtol=1e-12, atol=0.0)
+
+
+def test_sigmoidal_keeps_the_precision_of_the_values() -> None:
+    value = fo.Implies_Sigmoidal(fo.Implies_Luk(), s=9.3, b0=-0.7)(np.float64(0.8), np.float64(0.1))
+    expected = ref.sigmoidal(ref.lukasiewicz_implication, 9.3, -0.7)(0.8, 0.1)
+    assert_close(value, expected, rtol=1e-12, atol=0.0)
+
+
+def test_truth_values_stay_in_the_unit_interval() -> None:
+    # Not even by rounding: one step above 1 is negative once negated, and a power of it NaN.
+    xs, ys = uniform(2, 30000)
+    xs[::3], ys[1::3], ys[2::3] = 1.0, 1.0, 1.0 - 1e-6 * ys[2::3]
+    rows = np.stack([xs, ys, 1.0 - 1e-6 * xs], axis=1)
+    values = [operator(*operands(operator, xs, ys)) for operator, _ in CONNECTIVES.values()]
+    truths = [case for name, case in AGGREGATORS.items() if not name.startswith("logprod")]
+    values += [case.operator(rows, axis=1) for case in [*truths, *POWER_MEANS.values()]]
+    assert np.min(np.stack(values)) >= 0.0
+    assert np.max(np.stack(values)) <= 1.0
+
+
 def value_and_gradients(function: Callable[..., tf.Tensor], *tensors: tf.Tensor) -> list[tf.Tensor]:
     with tf.GradientTape() as tape:
         tape.watch(tensors)
@@ -231,7 +261,6 @@ def test_connective_agrees_eager_graph_and_xla(operator: Any) -> None:
 def test_aggregator_agrees_eager_graph_and_xla(case: AggregatorCase) -> None:
     xs = tf.constant(CUBE[1:] * 0.9 + 0.05)
     assert_modes_agree(lambda xs: case.operator(xs, axis=2, mask=FULL[1:]), xs)
-    assert_modes_agree(lambda xs: case.operator(xs, axis=(0, 1)), xs)
 
 
 def interior_pairs(seed: int) -> tuple[tf.Tensor, tf.Tensor]:
@@ -251,9 +280,10 @@ def test_connective_gradient(operator: Any, reference: ref.Connective) -> None:
     assert_close(np.stack(gradients, 1), expected, rtol=2e-5, atol=2e-5)
 
 
-@pytest.mark.parametrize(
-    "case", [*AGGREGATORS.values(), *POWER_MEANS.values()], ids=[*AGGREGATORS.keys(), *POWER_MEANS.keys()]
-)
+EVERY_AGGREGATOR = {**AGGREGATORS, **POWER_MEANS}
+
+
+@pytest.mark.parametrize("case", EVERY_AGGREGATOR.values(), ids=EVERY_AGGREGATOR.keys())
 def test_aggregator_gradient(case: AggregatorCase) -> None:
     # One row nearly false, one in between, one nearly true: on both sides of the Lukasiewicz kinks.
     ranges = [(0.01, 0.15), (0.2, 0.8), (0.85, 0.99)]

@@ -1,0 +1,249 @@
+"""How operators are called: compiled once, inlined in graphs, compared by value, with clear errors."""
+
+import dataclasses
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import ltn
+from ltn import fuzzy_ops as fo
+from ltn.errors import LogicError, LogicTypeError, LogicValueError
+from tests.fuzzy_ops.cases import AGGREGATORS, CONNECTIVES
+from tests.tolerance import assert_close
+
+OPERATORS = {
+    **{f"connective {name}": operator for name, (operator, _) in CONNECTIVES.items()},
+    **{f"aggregator {name}": case.operator for name, case in AGGREGATORS.items()},
+}
+operators = pytest.mark.parametrize("operator", OPERATORS.values(), ids=OPERATORS.keys())
+p_means = pytest.mark.parametrize("operator", [fo.Aggreg_pMean, fo.Aggreg_pMeanError])
+
+NAN, INF = float("nan"), float("inf")
+
+
+def call(operator: Any, values: Any, **kwargs: Any) -> tf.Tensor:
+    return operator(*[values] * getattr(operator, "arity", 1), **kwargs)
+
+
+def traces(operator: Any) -> int:
+    return operator._compiled().experimental_get_tracing_count()
+
+
+@operators
+def test_new_values_do_not_retrace(operator: Any) -> None:
+    # A shape of this test's own, for a trace that no other test has left behind.
+    batches = np.random.default_rng(0).random((6, 3, 2, 3, 2)).astype(np.float32)
+    call(operator, batches[0])
+    before = traces(operator)
+    for batch in batches[1:]:
+        call(operator, batch)
+    assert traces(operator) == before
+
+
+@operators
+def test_new_sizes_retrace_at_most_twice(operator: Any) -> None:
+    # Batches of every size are usual: after the second size the trace is for any.
+    before = traces(operator)
+    for size in range(1, 12):
+        call(operator, np.full((1, size, 1, 2, 1), 0.5, np.float32))
+    assert traces(operator) <= before + 2
+
+
+BUILDERS: dict[str, Callable[[], Any]] = {
+    "flag": lambda: fo.And_Prod(stable=False),
+    "number": lambda: fo.Aggreg_pMean(p=7.25),
+    # Made of operators that no other test keeps alive.
+    "sigmoidal": lambda: fo.Implies_Sigmoidal(fo.Implies_Goguen(stable=False), s=7.25),
+    "equiv": lambda: fo.Equiv(fo.And_Luk(), fo.Implies_Goguen(stable=False)),
+}
+
+
+@pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS.keys())
+def test_operators_built_anew_share_traces(build: Callable[[], Any]) -> None:
+    # As when a loss function writes its operators where it uses them.
+    xs = np.array([0.2, 0.7, 0.4], np.float32)
+    call(build(), xs)
+    before = traces(build())
+    for _ in range(3):
+        call(build(), xs)
+    assert traces(build()) == before
+
+
+@p_means
+def test_new_tensor_p_does_not_retrace(operator: Any) -> None:
+    xs = np.array([0.2, 0.7, 0.4], np.float32)
+    op = operator()
+    op(xs, p=tf.constant(1.0))
+    before = traces(op)
+    values = [float(op(xs, p=tf.constant(p))) for p in (2.0, 3.5, 6.0, 20.0)]
+    assert traces(op) == before
+    # And the new value is used: the means move in one direction as p grows.
+    assert abs(np.diff(np.sign(np.diff(values)))).max() == 0.0
+
+
+@p_means
+def test_variable_p_is_read_at_each_call(operator: Any) -> None:
+    xs = np.array([0.2, 0.7, 0.4], np.float32)
+    p = tf.Variable(2.0)
+    op = operator(p)
+    in_graph = tf.function(lambda: op(xs))
+    for value in (1.0, 2.0, 6.0):
+        p.assign(value)
+        assert_close(op(xs), operator(value)(xs))
+        assert_close(in_graph(), operator(value)(xs))
+
+
+@operators
+@pytest.mark.parametrize("shape", [(2, 3), (None, 3)], ids=str)
+def test_inlined_in_a_graph(operator: Any, shape: tuple[int | None, ...]) -> None:
+    graph = tf.function(lambda xs: call(operator, xs)).get_concrete_function(tf.TensorSpec(shape)).graph
+    kinds = {node.type for node in graph.get_operations()}
+    assert len(kinds) > 2
+    assert not [kind for kind in kinds if "PartitionedCall" in kind]
+
+
+def test_operators_compare_hash_and_print_by_value() -> None:
+    assert fo.And_Prod() == fo.And_Prod(stable=True)
+    assert hash(fo.And_Prod()) == hash(fo.And_Prod(stable=True))
+    assert fo.And_Prod() != fo.And_Prod(stable=False)
+    assert fo.Aggreg_pMean(2) == fo.Aggreg_pMean(p=2.0)
+    assert fo.Aggreg_pMean(2) != fo.Aggreg_pMean(3)
+    assert fo.Equiv(fo.And_Luk(), fo.Implies_Luk()) == fo.Equiv(fo.And_Luk(), fo.Implies_Luk())
+    # All differ, also pMean from pMeanError of the same p.
+    assert len(set(OPERATORS.values())) == len(OPERATORS)
+
+
+@operators
+def test_repr_rebuilds_the_operator(operator: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert eval(repr(operator), vars(fo)) == operator
+
+
+@operators
+def test_operators_are_immutable(operator: Any) -> None:
+    names = [field.name for field in dataclasses.fields(operator)] or ["p"]
+    for name in names:
+        with pytest.raises(dataclasses.FrozenInstanceError, match=name):
+            setattr(operator, name, 3)
+
+
+STABLE = [fo.And_Prod(), fo.Or_ProbSum(), fo.Implies_Reichenbach(), fo.Implies_Goguen()]
+
+
+@pytest.mark.parametrize("operator", STABLE, ids=str)
+def test_stable_is_overridden_for_one_call(operator: Any) -> None:
+    x, y = np.array([[0.2, 0.9, 0.0, 1.0], [0.1, 0.3, 1.0, 0.0]])
+    unstable = dataclasses.replace(operator, stable=False)
+    assert_close(operator(x, y, stable=False), unstable(x, y), rtol=0.0, atol=0.0)
+    assert_close(unstable(x, y, stable=True), operator(x, y), rtol=0.0, atol=0.0)
+    assert np.max(np.abs(operator(x, y) - unstable(x, y))) > 0.5 * fo.eps
+
+
+@p_means
+def test_p_is_overridden_for_one_call(operator: Any) -> None:
+    xs, op = [0.2, 0.7], operator(p=2)
+    assert float(op(xs, p=6, stable=False)) == float(operator(p=6, stable=False)(xs))
+    assert float(op(xs, p=6)) != float(op(xs))
+    assert op == operator(p=2)
+
+
+def test_equivalence_passes_overrides_on() -> None:
+    x, y = np.array([[0.2, 0.9, 0.0], [0.1, 0.3, 1.0]])
+    equiv = fo.Equiv(fo.And_Prod(), fo.Implies_Reichenbach())
+    unstable = fo.Equiv(fo.And_Prod(stable=False), fo.Implies_Reichenbach(stable=False))
+    assert_close(equiv(x, y, stable=False), unstable(x, y), rtol=0.0, atol=0.0)
+    assert float(equiv(0.0, 1.0, stable=False)) == 0.0
+    with pytest.raises(LogicTypeError, match=r"(And|Implies)_Luk has no hyper-parameter `stable`"):
+        fo.Equiv(fo.And_Luk(), fo.Implies_Luk())(0.1, 0.2, stable=False)
+
+
+@pytest.mark.parametrize("p", [0.5, 0, -2, NAN, INF, np.float32(0.25), np.array(0.5)], ids=str)
+@p_means
+def test_impossible_p(operator: Any, p: Any) -> None:
+    with pytest.raises(LogicValueError, match=rf"`p` must .* at least 1; got {p}\."):
+        operator(p=p)
+    with pytest.raises(LogicValueError, match=rf"`p` must .* at least 1; got {p}\."):
+        operator()([0.1, 0.2], p=p)
+
+
+@pytest.mark.parametrize("s", [0.0, -1.0, NAN, INF], ids=str)
+def test_impossible_slope(s: float) -> None:
+    with pytest.raises(LogicValueError, match=rf"`s`.*positive; got {s}\."):
+        fo.Implies_Sigmoidal(fo.Implies_Luk(), s=s)
+    with pytest.raises(LogicValueError, match=rf"`s`.*positive; got {s}\."):
+        fo.Implies_Sigmoidal(fo.Implies_Luk())(0.1, 0.2, s=s)
+
+
+CALLS: dict[str, tuple[Any, Any, dict[str, Any], type[LogicError], str]] = {
+    "unknown": (fo.And_Prod(), (0.1, 0.2), {"p": 2}, LogicTypeError, "And_Prod.*`p`; it has: `stable`"),
+    "has none": (fo.And_Min(), (0.1, 0.2), {"stable": True}, LogicTypeError, "And_Min.*`stable`.*none"),
+    "misspelt": (fo.Aggreg_pMean(), ([0.1],), {"P": 2}, LogicTypeError, "`P`; it has: `p`, `stable`"),
+    "too few": (fo.And_Min(), (0.1,), {}, LogicTypeError, r"And_Min\(\) takes 2 operand.*got 1"),
+    "too many": (fo.Not_Std(), (0.1, 0.2), {}, LogicTypeError, r"Not_Std\(\) takes 1 operand.*got 2"),
+    "string": (fo.And_Luk(), ("true", 0.1), {}, LogicTypeError, "numbers; got 'true'"),
+    "strings": (fo.Aggreg_Mean(), (["a", "b"],), {}, LogicTypeError, r"numbers; got \['a', 'b'\]"),
+    "nothing": (fo.Or_Max(), (0.1, None), {}, LogicTypeError, "numbers; got None"),
+    "ragged": (fo.Aggreg_Min(), ([[0.1], [0.2, 0.3]],), {}, LogicTypeError, r"got \[\[0.1\], \[0.2, 0.3\]\]"),
+    "shapes": (
+        fo.Or_Luk(),
+        (np.zeros((2, 3)), np.zeros((2, 4))),
+        {},
+        LogicValueError,
+        r"Or_Luk\(\).*\(2, 3\) and \(2, 4\)",
+    ),
+    "mask": (
+        fo.Aggreg_Max(),
+        (np.zeros((2, 3)),),
+        {"mask": [True, False]},
+        LogicValueError,
+        r"Aggreg_Max\(\).*\(2, 3\) and \(2,\)",
+    ),
+    "axis": (fo.Aggreg_Mean(), (np.zeros((2, 3)),), {"axis": 2}, LogicValueError, "`axis` 2 .* 2 axes"),
+    "negative axis": (
+        fo.Aggreg_pMean(),
+        (np.zeros((2, 3)),),
+        {"axis": (0, -3)},
+        LogicValueError,
+        "`axis` -3 .* 2 axes",
+    ),
+    "axis of a number": (fo.Aggreg_Mean(), (0.3,), {"axis": 0}, LogicValueError, "`axis` 0 .* 0 axes"),
+}
+
+
+@pytest.mark.parametrize(
+    ("operator", "arguments", "keywords", "error", "message"), CALLS.values(), ids=CALLS.keys()
+)
+def test_wrong_calls(
+    operator: Any, arguments: Any, keywords: dict[str, Any], error: type[LogicError], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        operator(*arguments, **keywords)
+
+
+def test_shapes_are_checked_inside_a_graph_too() -> None:
+    with pytest.raises(LogicValueError, match=r"\(2,\) and \(3,\)"):
+        tf.function(fo.And_Prod(), autograph=False)(tf.zeros(2), tf.zeros(3))
+
+
+def test_log_product_warns_when_built_and_only_then() -> None:
+    assert fo.Aggreg_SumLog is fo.Aggreg_LogProd
+    with pytest.warns(UserWarning, match=r"Aggreg_LogProd .*not a truth value") as record:
+        operator = fo.Aggreg_LogProd()
+    # The warning points at the line of the user.
+    assert [warning.filename for warning in record] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        operator([0.5, 0.25])
+        operator([0.5, 0.25], stable=False)
+        hash(operator)
+        repr(operator)
+
+
+def test_operators_are_reached_from_the_package() -> None:
+    assert ltn.fuzzy_ops is fo
+    assert all(hasattr(fo, name) for name in fo.__all__)
