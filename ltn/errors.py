@@ -10,6 +10,10 @@ class LogicError(Exception):
     True
     """
 
+    # AutoGraph raises an error of compiled code again with the place in the user's program, and of the
+    # same class if its constructor is the plain one.
+    __init__ = Exception.__init__
+
 
 class LogicValueError(LogicError, ValueError):
     """The argument has the right type but an impossible value, shape or label.

@@ -44,9 +44,9 @@ class Semantics:
     SatAgg: Operator = fuzzy_ops.Aggreg_pMeanError(p=2)
 
     def __post_init__(self) -> None:
-        if self.Equiv is None:
-            object.__setattr__(self, "Equiv", self._composed_equiv())
         for field in dataclasses.fields(self):
+            if field.name == "Equiv" and self.Equiv is None:
+                object.__setattr__(self, "Equiv", self._composed_equiv())
             check_operator(field.name, getattr(self, field.name))
 
     def replace(self, **operators: Operator) -> Semantics:

@@ -1,13 +1,14 @@
 """Ready-made predicates and functions."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from ltn.core import Function, Predicate
 from ltn.core.groundings import LogitsModel
+from ltn.errors import LogicTypeError, LogicValueError
 
 __all__ = [
     "Func_add",
@@ -29,9 +30,9 @@ def Pred_equal_strict() -> Predicate:
     Formula(tensor=[0. 1. 0.], free_vars=['x'])
     """
 
-    def equal(args: list[tf.Tensor]) -> tf.Tensor:
-        u, v = args
-        return tf.reduce_all(_flat(u) == _flat(v), axis=1)
+    def equal(args: Sequence[tf.Tensor]) -> tf.Tensor:
+        u, v = _pair(args)
+        return tf.reduce_all(u == v, axis=_features(u))
 
     return Predicate.Lambda(equal, name="equal_strict")
 
@@ -47,7 +48,7 @@ def Pred_equal_smooth_exp(alpha: float = 1.0) -> Predicate:
     >>> Eq([ltn.Constant([0.0, 0.0], trainable=False), ltn.Constant([3.0, 4.0], trainable=False)])
     Formula(tensor=0.0821, free_vars=[])
     """
-    return Predicate.Lambda(lambda args: tf.exp(-alpha * _distance(*args)), name="equal_smooth_exp")
+    return Predicate.Lambda(lambda args: tf.exp(-alpha * _distance(args)), name="equal_smooth_exp")
 
 
 def Pred_equal_smooth_inv(alpha: float = 1.0) -> Predicate:
@@ -61,7 +62,7 @@ def Pred_equal_smooth_inv(alpha: float = 1.0) -> Predicate:
     >>> Eq([ltn.Constant([0.0, 0.0], trainable=False), ltn.Constant([3.0, 4.0], trainable=False)])
     Formula(tensor=0.5, free_vars=[])
     """
-    return Predicate.Lambda(lambda args: 1.0 / (1.0 + alpha * _distance(*args)), name="equal_smooth_inv")
+    return Predicate.Lambda(lambda args: 1.0 / (1.0 + alpha * _distance(args)), name="equal_smooth_inv")
 
 
 def Func_add() -> Function:
@@ -72,7 +73,7 @@ def Func_add() -> Function:
     Term(tensor=[[4.]
      [5.]], free_vars=['x'])
     """
-    return Function.Lambda(lambda args: args[0] + args[1], name="add")
+    return Function.Lambda(lambda args: tf.add(*_pair(args)), name="add")
 
 
 class LogitsToPredicateModel(LogitsModel):
@@ -97,12 +98,22 @@ class LogitsToPredicateModel(LogitsModel):
         super().__init__(logits_model, "softmax" if single_label else "sigmoid")
 
 
-def _flat(tensor: tf.Tensor) -> tf.Tensor:
-    return tf.reshape(tensor, [tf.shape(tensor)[0], -1])
+def _pair(args: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
+    if not isinstance(args, list) or len(args) != 2:
+        raise LogicTypeError("expected a list of two terms")
+    u, v = args
+    if not u.shape[1:].is_compatible_with(v.shape[1:]):
+        raise LogicValueError("expected two terms of the same feature shape")
+    return args
 
 
-def _distance(u: tf.Tensor, v: tf.Tensor) -> tf.Tensor:
-    squared = tf.reduce_sum(tf.square(_flat(u) - _flat(v)), axis=1)
+def _features(rows: tf.Tensor) -> list[int]:
+    return list(range(1, rows.shape.rank))
+
+
+def _distance(args: Sequence[tf.Tensor]) -> tf.Tensor:
+    u, v = _pair(args)
+    squared = tf.reduce_sum(tf.square(u - v), axis=_features(u))
     # The root's gradient is infinite at 0: there the root is taken of 1, and its gradient dropped.
     apart = squared > 0.0
     return tf.where(apart, tf.sqrt(tf.where(apart, squared, 1.0)), 0.0)

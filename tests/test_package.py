@@ -22,7 +22,7 @@ MODULES = [ltn.__name__, *(info.name for info in pkgutil.walk_packages(ltn.__pat
 PUBLIC_MODULES = [ltn, ltn.core, ltn.fuzzy_ops, ltn.utils, importlib.import_module("ltn.errors")]
 
 # Lowest first: a layer imports only from those before it.
-LAYERS = ["errors", "fuzzy_ops", "semantics", "core", "utils"]
+LAYERS = ["errors", "autograph", "fuzzy_ops", "semantics", "core", "utils"]
 # Formulas combine under the semantics in force, so `core` needs `semantics`; `Semantics.wrap` hands out the
 # wrappers of `core`, imported when it is called.
 UPWARD = {("semantics", "core")}

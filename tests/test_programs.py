@@ -125,6 +125,33 @@ def test_the_demo_learns_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture
     assert f"satisfaction {satisfaction:.3f}, accuracy {accuracy:.3f}" in capsys.readouterr().out
 
 
+def test_python_control_flow_in_a_users_callables() -> None:
+    """Between compiled user code and a user's own model or operator every frame is open to AutoGraph."""
+
+    def model(x: tf.Tensor) -> tf.Tensor:
+        if tf.reduce_sum(x) > 0.0:  # noqa: SIM108
+            truths = x
+        else:
+            truths = -x
+        return truths
+
+    def operator(xs: tf.Tensor, axis: Any) -> tf.Tensor:
+        if tf.reduce_max(xs) > 0.5:  # noqa: SIM108
+            value = tf.reduce_max(xs, axis)
+        else:
+            value = tf.reduce_min(xs, axis)
+        return value
+
+    P, Q = ltn.Predicate.Lambda(model), ltn.Wrapper_Quantifier(operator, "exists")
+
+    @tf.function
+    def value(values: tf.Tensor) -> tf.Tensor:
+        x = ltn.Variable("x", values)
+        return Q(x, P(x)).tensor
+
+    assert [float(value(tf.constant(v))) for v in ([0.25, 0.75], [-0.25, -0.5])] == [0.75, 0.25]
+
+
 def test_autograph_converts_all_of_our_code(caplog: pytest.LogCaptureFixture) -> None:
     """Compiled user code reaches into ours; AutoGraph warns where it gives up."""
     tf.get_logger().addHandler(caplog.handler)

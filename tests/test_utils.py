@@ -44,6 +44,15 @@ def test_the_gradient_at_distance_zero_is_finite(factory: object) -> None:
     assert tape.gradient(truth, u.tensor)[1] < 0
 
 
+@pytest.mark.parametrize("symbol", [ltn.utils.Pred_equal_strict(), ltn.utils.Func_add()])
+def test_features_must_be_of_one_shape(symbol: ltn.Predicate) -> None:
+    x, c = ltn.Variable("x", np.ones((2, 3))), ltn.Constant(1.0, trainable=False)
+    with pytest.raises(ValueError, match=r"feature shapes \(3,\), \(1,\): expected two terms of the same"):
+        symbol([x, c])
+    with pytest.raises(TypeError, match="expected a list of two terms"):
+        symbol(x)
+
+
 def test_addition() -> None:
     x, y = ltn.Variable("x", [1, 2]), ltn.Variable("y", [10, 20, 30])
     np.testing.assert_array_equal(ltn.utils.Func_add()([x, y]).tensor[..., 0], [[11, 21, 31], [12, 22, 32]])

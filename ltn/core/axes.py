@@ -5,7 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ltn.errors import LogicValueError
+from ltn.core.checks import check_sizes
 
 # An int, or a scalar tensor where the size is unknown when tracing.
 Size = Any
@@ -35,19 +35,20 @@ def align(tensor: tf.Tensor, labels: Sequence[str], order: Sequence[str]) -> tf.
 
 def sizes(tensors: Sequence[tf.Tensor], labels: Sequence[Sequence[str]]) -> dict[str, Size]:
     """The size of each named axis, an int where it is known; unequal sizes of one label raise."""
-    found: dict[str, Size] = {}
+    found: dict[str, list[Size]] = {}
     for tensor, names in zip(tensors, labels, strict=True):
         for axis, name in enumerate(names):
-            size = size_of(tensor, axis)
-            known = found.get(name)
-            if isinstance(known, int) and isinstance(size, int) and known != size:
-                raise LogicValueError(
-                    f"The variable '{name}' has {known} individuals in one expression and {size} in "
-                    "another. Give different variables different labels."
-                )
-            if not isinstance(known, int):
-                found[name] = size
-    return found
+            found.setdefault(name, []).append(size_of(tensor, axis))
+    for name, candidates in found.items():
+        check_sizes(
+            candidates,
+            f"The variable '{name}' must have the same number of individuals everywhere "
+            "(different variables need different labels)",
+        )
+    return {
+        name: next((size for size in candidates if isinstance(size, int)), candidates[0])
+        for name, candidates in found.items()
+    }
 
 
 def size_of(tensor: tf.Tensor, axis: int) -> Size:

@@ -69,7 +69,7 @@ def _replaced(expr: Expression, tensor: object, free_vars: Sequence[str], in_pla
         return expr._of_this_kind(tensor, free_vars)
     if isinstance(expr, keras.Layer):
         raise LogicValueError(
-            f"{expr!r} holds its own weight and cannot be broadcast in place; use in_place=False."
+            f"{expr!r} is a constant or proposition and cannot be changed in place; use in_place=False."
         )
     expr.tensor, expr.free_vars = tensor, list(free_vars)
     return expr

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
+from typing import Any
 
 import tensorflow as tf
 
@@ -16,10 +17,11 @@ _compiled_checks = False
 
 
 class debug:
-    """Check the values of predicates in code that is compiled from now on.
+    """Check values and sizes in code that is compiled from now on.
 
     Eager code is always checked: a truth value outside [0, 1], or NaN, is an error that names the
-    predicate. Functions traced while `debug` is in force contain the same checks, and raise
+    predicate, and so are class indices that do not exist and numbers of individuals that do not agree.
+    Functions traced while `debug` is in force contain the same checks, and raise
     `tf.errors.InvalidArgumentError`; those traced otherwise contain none and lose no time. XLA
     (`jit_compile=True`) drops them.
 
@@ -52,8 +54,8 @@ class debug:
         _compiled_checks = self._before
 
 
-def check(values: tf.Tensor, valid: Callable[[tf.Tensor], tf.Tensor], requirement: str) -> tf.Tensor:
-    """The values; an error with the requirement if one is not valid, where checks are on."""
+def check(values: tf.Tensor, valid: Callable[[tf.Tensor], tf.Tensor], requirement: str) -> None:
+    """Raise with the requirement if a value is not valid, where checks are on."""
     if tf.executing_eagerly():
         invalid = values.numpy()[~valid(values).numpy()]
         if invalid.size:
@@ -61,18 +63,24 @@ def check(values: tf.Tensor, valid: Callable[[tf.Tensor], tf.Tensor], requiremen
                 f"{requirement}. Of {tf.size(values)} values {invalid.size} are not, as {invalid[0]}."
             )
     elif _compiled_checks:
-        # A value that is not valid, NaN before all others, is shown; 0 stands for those that are.
-        offence = tf.reduce_max(tf.where(valid(values), 0.0, tf.abs(values)))
-        assertion = tf.debugging.Assert(tf.reduce_all(valid(values)), [requirement, "got:", offence])
-        with tf.control_dependencies([assertion]):
-            return tf.identity(values)
-    return values
+        bounds = [tf.reduce_min(values), tf.reduce_max(values)]
+        tf.debugging.Assert(tf.reduce_all(valid(values)), [requirement, "least and greatest:", *bounds])
 
 
-def check_truths(values: tf.Tensor, what: str) -> tf.Tensor:
-    """The values, checked to lie in [0, 1]."""
-    return check(
+def check_truths(values: tf.Tensor, what: str) -> None:
+    """Raise unless the values lie in [0, 1], where checks are on."""
+    check(
         values,
         lambda truths: (truths >= -_ROUNDING) & (truths <= 1.0 + _ROUNDING),
         f"{what} must lie in [0, 1]: end its model with a sigmoid, or use Predicate.FromLogits",
     )
+
+
+def check_sizes(sizes: Sequence[Any], requirement: str) -> None:
+    """Raise unless all sizes are equal; those unknown when tracing are compared where checks are on."""
+    known = {size for size in sizes if isinstance(size, int)}
+    if len(known) > 1:
+        raise LogicValueError(f"{requirement}; got {', '.join(str(size) for size in sizes)}.")
+    if _compiled_checks and len(sizes) > 1:
+        found = tf.stack([tf.cast(size, tf.int32) for size in sizes])
+        tf.debugging.Assert(tf.reduce_all(found == found[0]), [requirement, "got:", found])

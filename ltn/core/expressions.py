@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from ltn import semantics
+from ltn.autograph import no_autograph
 from ltn.core import axes
 from ltn.errors import LogicTypeError, LogicValueError
 
@@ -28,6 +29,7 @@ class Expression:
     tensor: tf.Tensor
     free_vars: list[str]
 
+    @no_autograph
     def __init__(self, tensor: Any, free_vars: Sequence[str]):
         self.tensor = as_float_tensor(tensor)
         self.free_vars = list(free_vars)
@@ -41,7 +43,7 @@ class Expression:
             raise LogicValueError(f"Free variables must be distinct; got {self.free_vars}.")
 
     def __repr__(self) -> str:
-        if tf.executing_eagerly():
+        if tf.executing_eagerly() and hasattr(self.tensor, "numpy"):
             value = np.array2string(self.tensor.numpy(), precision=4)
         else:
             value = f"<shape {self.tensor.shape}>"
@@ -60,7 +62,7 @@ class Expression:
         Formula(tensor=0.3, free_vars=[])
         """
         axis = self._get_axis_of_free_var(free_var)
-        index = tf.cast(tf.convert_to_tensor(indices), tf.int32)
+        index = _as_indices(indices)
         size = self._get_dim_of_free_var(free_var)
         known = tf.get_static_value(index)
         if known is not None and isinstance(size, int) and not np.all((-size <= known) & (known < size)):
@@ -68,7 +70,9 @@ class Expression:
                 f"`indices` {indices} are out of range: '{free_var}' has {size} individuals."
             )
         kept = self.free_vars if index.shape.rank else [v for v in self.free_vars if v != free_var]
-        return self._of_this_kind(tf.gather(self.tensor, index % size, axis=axis), kept)
+        return self._of_this_kind(
+            tf.gather(self.tensor, tf.where(index < 0, index + size, index), axis=axis), kept
+        )
 
     def _get_axis_of_free_var(self, free_var: str) -> int:
         if free_var not in self.free_vars:
@@ -120,6 +124,7 @@ class Formula(Expression):
     Formula(tensor=0.7, free_vars=[])
     """
 
+    @no_autograph
     def __init__(self, tensor: Any, free_vars: Sequence[str]):
         super().__init__(tensor, free_vars)
         if self.tensor.shape.rank != len(self.free_vars):
@@ -139,6 +144,16 @@ class Formula(Expression):
 
     def __rshift__(self, other: Formula) -> Formula:
         return connect(semantics.current().Implies, self, other)
+
+    # A number or a term on the left: the same message as on the right.
+    def __rand__(self, other: Any) -> Formula:
+        return connect(semantics.current().And, other, self)
+
+    def __ror__(self, other: Any) -> Formula:
+        return connect(semantics.current().Or, other, self)
+
+    def __rrshift__(self, other: Any) -> Formula:
+        return connect(semantics.current().Implies, other, self)
 
     def iff(self, other: Formula) -> Formula:
         """Equivalence, under the semantics in force.
@@ -164,17 +179,40 @@ def connect(operator: Callable[..., Any], *formulas: Formula, **kwargs: Any) -> 
     The result ranges over the union of their free variables, in order of first appearance. Operands
     are aligned with axes of size 1 and broadcast by the operator; none is copied.
     """
+    _check_operands(operator, formulas)
+    tensors, order = aligned(formulas)
+    return Formula(operator(*tensors, **kwargs), order)
+
+
+@no_autograph
+def aligned(formulas: Sequence[Formula]) -> tuple[list[tf.Tensor], list[str]]:
+    """The formulas' tensors over the union of their free variables, with axes of size 1; that union."""
+    labels = [formula.free_vars for formula in formulas]
+    order = axes.union(labels)
+    axes.sizes(as_tensors(formulas), labels)
+    return [axes.align(formula.tensor, formula.free_vars, order) for formula in formulas], order
+
+
+@no_autograph
+def _check_operands(operator: Callable[..., Any], formulas: Sequence[Any]) -> None:
     for position, formula in enumerate(formulas, start=1):
         if not isinstance(formula, Formula):
             raise LogicTypeError(
                 f"{operator} connects formulas; operand {position} is a "
                 f"{type(formula).__name__}: {formula!r}."
             )
-    labels = [formula.free_vars for formula in formulas]
-    order = axes.union(labels)
-    axes.sizes(as_tensors(formulas), labels)
-    aligned = [axes.align(formula.tensor, formula.free_vars, order) for formula in formulas]
-    return Formula(operator(*aligned, **kwargs), order)
+
+
+def _as_indices(indices: Any) -> tf.Tensor:
+    try:
+        index = tf.convert_to_tensor(indices)
+    except (TypeError, ValueError) as error:
+        raise LogicTypeError(f"`indices` must be an int or a list of ints; got {indices!r}.") from error
+    if index.shape == (0,):
+        return tf.zeros(0, tf.int32)
+    if not index.dtype.is_integer:
+        raise LogicTypeError(f"`indices` must be an int or a list of ints; got {indices!r}.")
+    return tf.cast(index, tf.int32)
 
 
 def as_tensors(expressions: Iterable[Expression]) -> list[tf.Tensor]:

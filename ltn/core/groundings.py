@@ -1,12 +1,14 @@
 """Groundings of symbols: Keras models and plain callables on flat batches of individuals."""
 
 import math
+import numbers
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
 import tensorflow as tf
 
+from ltn.autograph import no_autograph
 from ltn.errors import LogicTypeError, LogicValueError
 
 Shape = int | Sequence[int]
@@ -20,9 +22,11 @@ def mlp(
     activation: str,
 ) -> keras.Model:
     """A multilayer perceptron on its flattened and concatenated inputs, with elu hidden layers."""
-    if isinstance(input_shapes, int):
+    if not isinstance(input_shapes, list | tuple) or not input_shapes:
+        raise LogicTypeError(f"`input_shapes` has one entry per argument, as [2]; got {input_shapes!r}.")
+    if not isinstance(hidden_layer_sizes, list | tuple):
         raise LogicTypeError(
-            f"`input_shapes` has one entry per argument, as [{input_shapes}]; got {input_shapes}."
+            f"`hidden_layer_sizes` has one entry per layer, as (16,); got {hidden_layer_sizes!r}."
         )
     inputs = [keras.Input(_as_shape(shape)) for shape in input_shapes]
     flat = [keras.layers.Flatten()(x) for x in inputs]
@@ -76,12 +80,12 @@ class LogitsModel(keras.Model):
 def class_numbers(classes: tf.Tensor, axes: int) -> tf.Tensor:
     """Class indices without their feature axes of size 1, behind `axes` other axes."""
     features = list(range(axes, classes.shape.rank))
-    if any(classes.shape[axis] != 1 for axis in features):
+    if any(classes.shape[axis] not in (1, None) for axis in features):
         raise LogicValueError(
             "A class is given by its index, one number per individual; the classes have the feature "
             f"shape {tuple(classes.shape[axes:])}. For one-hot vectors take tf.argmax first."
         )
-    return tf.squeeze(classes, features) if features else classes
+    return tf.reshape(classes, tf.shape(classes)[:axes]) if features else classes
 
 
 def call_model(
@@ -99,13 +103,16 @@ def input_shapes(model: Callable[..., Any]) -> list[FeatureShape] | None:
     return None if inputs is None else [tuple(tensor.shape[1:]) for tensor in inputs]
 
 
+@no_autograph
 def _has_own_signature(model: Callable[..., Any]) -> bool:
     # A model that declares its inputs, and the layers that come with Keras, want a lone tensor; a
     # model that a user subclassed unpacks a list.
-    return input_shapes(model) is not None or (
-        isinstance(model, keras.Layer) and type(model).__module__.startswith("keras.")
+    return (
+        isinstance(model, keras.Sequential)
+        or input_shapes(model) is not None
+        or (isinstance(model, keras.Layer) and type(model).__module__.startswith("keras."))
     )
 
 
 def _as_shape(shape: Shape) -> tuple[int, ...]:
-    return (shape,) if isinstance(shape, int) else tuple(shape)
+    return (int(shape),) if isinstance(shape, numbers.Integral) else tuple(shape)  # type: ignore[arg-type]

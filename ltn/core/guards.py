@@ -23,18 +23,15 @@ def aggregate(
     """
     if isinstance(operator, Aggregator):
         return operator(xs, axis=axis, mask=mask, empty=empty, **kwargs)
-    if mask is None:
-        if all(xs.shape[a] for a in axis):
-            return operator(xs, axis=axis, **kwargs)
-        value = operator(xs, axis=axis, **kwargs)
-        some = tf.reduce_prod(tf.gather(tf.shape(xs), axis)) > 0
-    else:
-        mask = mask & tf.ones_like(xs, tf.bool)
-        if "mask" not in inspect.signature(operator).parameters:
-            return _row_by_row(operator, xs, axis, mask, empty, **kwargs)
-        value = operator(xs, axis=axis, mask=mask, **kwargs)
-        some = tf.reduce_any(mask, axis)
-    return tf.where(some, value, tf.constant(empty, xs.dtype))
+    if mask is None and all(xs.shape[a] for a in axis):
+        return operator(xs, axis=axis, **kwargs)
+    mask = tf.ones_like(xs, tf.bool) if mask is None else mask & tf.ones_like(xs, tf.bool)
+    if "mask" not in inspect.signature(operator).parameters:
+        return _row_by_row(operator, xs, axis, mask, empty, **kwargs)
+    some = tf.reduce_any(mask, axis, keepdims=True)
+    # Where nothing is selected all is, lest a mean of nothing put NaN into the gradient.
+    value = operator(xs, axis=axis, mask=mask | ~some, **kwargs)
+    return tf.where(tf.squeeze(some, axis), value, tf.constant(empty, xs.dtype))
 
 
 def _row_by_row(

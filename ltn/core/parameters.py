@@ -1,5 +1,6 @@
 """Constants and propositions: groundings that can be learned, tracked by Keras as weights."""
 
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -28,16 +29,20 @@ class _Parameter(keras.Layer):
         self.free_vars: list[str] = []
         self._fixed = None if trainable else value
         if trainable:
-            # Optimizers read the constraint of what they are given, the Keras weight or the
-            # tf.Variable inside it (`tensor`): both carry it.
-            with tf.variable_creator_scope(
-                lambda create, **kwargs: create(**kwargs | {"constraint": constraint})
-            ):
+
+            def create(next_creator: Callable[..., tf.Variable], **kwargs: Any) -> tf.Variable:
+                # Optimizers may be given the Keras weight or, as `tensor`, the tf.Variable inside it:
+                # both carry the constraint, and a name without the slash that Adafactor refuses.
+                with tf.name_scope(""):
+                    return next_creator(**kwargs | {"constraint": constraint})
+
+            with tf.variable_creator_scope(create):
                 self._weight = self.add_weight(
                     shape=tuple(value.shape),
                     initializer=lambda shape, dtype=None: tf.cast(value, dtype),
                     constraint=constraint,
                     name="value",
+                    autocast=False,
                 )
         self.built = True
 

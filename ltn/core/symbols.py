@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import keras
 import tensorflow as tf
 
+from ltn.autograph import no_autograph
 from ltn.core import axes
-from ltn.core.checks import check, check_truths
+from ltn.core.checks import check, check_sizes, check_truths
 from ltn.core.expressions import Formula, Term, as_tensors
 from ltn.core.groundings import (
     FeatureShape,
@@ -22,6 +24,15 @@ from ltn.core.groundings import (
     mlp,
 )
 from ltn.errors import LogicTypeError, LogicValueError
+
+
+class _Batch(NamedTuple):
+    """Terms as a network sees them: flat, one row per combination of their variables."""
+
+    tensors: list[tf.Tensor]
+    labels: list[str]
+    sizes: list[axes.Size]
+    shapes: tuple[FeatureShape, ...]
 
 
 class _Symbol(keras.Layer):
@@ -52,11 +63,11 @@ class _Symbol(keras.Layer):
         """What declares the shapes and owns the weights: the model, or the classifier inside it."""
         return self.model.logits_model if isinstance(self.model, LogitsModel) else self.model
 
-    def _terms(self, inputs: Any, *args: Any) -> tuple[list[Term], bool]:
+    @no_autograph
+    def _terms(self, inputs: Any, *args: Any) -> list[Term]:
         if any(isinstance(arg, Term) for arg in args):
             raise LogicTypeError(f"{self!r} takes several terms as one list: P([x, y]), not P(x, y).")
-        as_list = isinstance(inputs, list | tuple)
-        terms = list(inputs) if as_list else [inputs]
+        terms = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
         if not terms:
             raise LogicValueError(f"{self!r} needs at least one term; got none.")
         for position, term in enumerate(terms, start=1):
@@ -65,42 +76,54 @@ class _Symbol(keras.Layer):
                     f"{self!r} takes terms; argument {position} is a {type(term).__name__}: {term!r}. "
                     "Make individuals an ltn.Variable, or one of them an ltn.Constant."
                 )
-        return terms, as_list
+        return terms
 
-    def _rows(
-        self, terms: Sequence[Term], as_list: bool, *args: Any, **kwargs: Any
-    ) -> tuple[tf.Tensor, list[str], list[axes.Size]]:
-        """The network's output, one row per combination of the terms' variables: (N, ...), labels, sizes."""
+    @no_autograph
+    def _batch(self, terms: Sequence[Term]) -> _Batch:
         shapes = tuple(term.feature_shape for term in terms)
         self._check_features(input_shapes(self._network), shapes)
         labels = [term.free_vars for term in terms]
         order = axes.union(labels)
         sizes = axes.sizes(as_tensors(terms), labels)
-        flat = [
-            tf.reshape(axes.broadcast(term.tensor, term.free_vars, order, sizes), (-1, *_dims(term)))
-            if term.free_vars != order or len(order) != 1
-            else term.tensor
-            for term in terms
-        ]
+        flat = []
+        for term in terms:
+            features = [
+                axes.size_of(term.tensor, a) for a in range(len(term.free_vars), term.tensor.shape.rank)
+            ]
+            rows = axes.broadcast(term.tensor, term.free_vars, order, sizes)
+            flat.append(rows if len(order) == 1 else tf.reshape(rows, [-1, *features]))
+        return _Batch(flat, order, [sizes[label] for label in order], shapes)
+
+    def _output(self, batch: _Batch, as_list: bool, *args: Any, **kwargs: Any) -> tf.Tensor:
+        """What the network returns for the batch, one row each."""
         try:
-            output = tf.convert_to_tensor(call_model(self._network, flat, as_list, *args, **kwargs))
+            output = tf.convert_to_tensor(call_model(self._network, batch.tensors, as_list, *args, **kwargs))
         except (TypeError, ValueError, tf.errors.InvalidArgumentError) as error:
-            self._check_features(self._shapes_seen, shapes)
-            received = ", ".join(str(shape) for shape in shapes)
+            if isinstance(self._network, keras.Layer):
+                self._check_features(self._shapes_seen, batch.shapes)
+            received = ", ".join(str(shape) for shape in batch.shapes)
             kind = LogicTypeError if isinstance(error, TypeError) else LogicValueError
             raise kind(
                 f"The model of {self!r} failed on {'one list of' if as_list else 'a tensor:'} "
-                f"{len(terms)} argument(s) with feature shapes {received}: {error}"
+                f"{len(batch.shapes)} argument(s) with feature shapes {received}: {error}"
             ) from error
-        self._shapes_seen = self._shapes_seen or shapes
-        rows, wanted = output.shape[:1], flat[0].shape[:1]
-        if not rows.is_compatible_with(wanted) or output.shape.rank == 0:
-            raise LogicValueError(
-                f"The model of {self!r} must return one row per individual; for {wanted[0]} of them it "
-                f"returned the shape {tuple(output.shape)}."
-            )
-        return output, order, [sizes[label] for label in order]
+        self._shapes_seen = self._shapes_seen or batch.shapes
+        self._check_rows(batch, output)
+        return output
 
+    @no_autograph
+    def _check_rows(self, batch: _Batch, output: tf.Tensor) -> None:
+        if output.shape.rank == 0:
+            raise LogicValueError(
+                f"The model of {self!r} must return one row per individual; it returned a scalar."
+            )
+        if output.shape.rank is not None:
+            check_sizes(
+                [axes.size_of(batch.tensors[0], 0), axes.size_of(output, 0)],
+                f"The model of {self!r} must return one row per individual",
+            )
+
+    @no_autograph
     def _check_features(
         self, expected: Sequence[FeatureShape] | None, received: Sequence[FeatureShape]
     ) -> None:
@@ -136,56 +159,55 @@ class Predicate(_Symbol):
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Formula:
         """The truth of the predicate on a term, or on a list of terms."""
-        terms, as_list = self._terms(inputs, *args)
-        classifier = self.model if isinstance(self.model, LogitsModel) else None
-        if classifier is not None and classifier.with_class_indexing:
-            formula = self._of_classes(terms, *args, **kwargs)
-        else:
-            output, labels, sizes = self._rows(terms, as_list or classifier is not None, *args, **kwargs)
-            if classifier is not None:
-                output = classifier.activation(output)
-            if any(size != 1 for size in output.shape[1:]):
-                raise LogicValueError(
-                    f"The model of {self!r} must return one truth value per row; it returned the "
-                    f"shape {tuple(output.shape)}. For the logits of a classifier use Predicate.FromLogits."
-                )
-            formula = Formula(tf.reshape(output, sizes), labels)
-        formula.tensor = check_truths(formula.tensor, f"The values of {self!r}")
-        return formula
-
-    def _of_classes(self, terms: Sequence[Term], *args: Any, **kwargs: Any) -> Formula:
-        # The network runs on the individuals alone; classes then pick from its rows. Class variables
-        # that are among the individuals' own (as in a diagonal) pick along them, others add axes.
-        *individuals, classes = terms
-        if not individuals:
+        terms = self._terms(inputs, *args)
+        if not isinstance(self.model, LogitsModel):
+            batch = self._batch(terms)
+            output = self._output(batch, isinstance(inputs, list | tuple), *args, **kwargs)
+            return self._formula(output, batch)
+        # The network runs on the individuals alone; the classes of each row then pick from its output.
+        classes = terms.pop() if self.model.with_class_indexing else None
+        if not terms:
             raise LogicValueError(
                 f"{self!r} takes individuals and a class, as P([x, c]); got the class only."
             )
-        logits, labels, sizes = self._rows(individuals, True, *args, **kwargs)
-        if logits.shape.rank != 2:
+        batch = self._batch(terms)
+        truths = self.model.activation(self._output(batch, True, *args, **kwargs))
+        return self._formula(truths, batch) if classes is None else self._pick(truths, batch, classes)
+
+    @no_autograph
+    def _formula(self, truths: tf.Tensor, batch: _Batch) -> Formula:
+        if truths.shape.rank is not None and any(size not in (1, None) for size in truths.shape[1:]):
+            raise LogicValueError(
+                f"The model of {self!r} must return one truth value per row; it returned the shape "
+                f"{tuple(truths.shape)}. For the logits of a classifier use Predicate.FromLogits."
+            )
+        formula = Formula(tf.reshape(truths, batch.sizes), batch.labels)
+        check_truths(formula.tensor, f"The values of {self!r}")
+        return formula
+
+    @no_autograph
+    def _pick(self, truths: tf.Tensor, batch: _Batch, classes: Term) -> Formula:
+        if truths.shape.rank != 2:
             raise LogicValueError(
                 f"The logits model of {self!r} must return one logit per class, shape (N, classes); "
-                f"it returned the shape {tuple(logits.shape)}."
+                f"it returned the shape {tuple(truths.shape)}."
             )
-        count = axes.size_of(logits, 1)
-        truths = tf.reshape(self.model.activation(logits), [*sizes, count])
-        axes.sizes([truths, classes.tensor], [labels, classes.free_vars])
-        numbers = check(
-            class_numbers(classes.tensor, len(classes.free_vars)),
+        numbers = class_numbers(classes.tensor, len(classes.free_vars))
+        count = axes.size_of(truths, 1)
+        check(
+            numbers,
             lambda c: (c >= 0.0) & (c < tf.cast(count, c.dtype)) & (c == tf.round(c)),
-            f"{self!r} has {count} classes, indexed by whole numbers from 0",
+            f"{self!r} has {count if isinstance(count, int) else 'some'} classes, indexed from 0",
         )
-        shared = [label for label in labels if label in classes.free_vars]
-        others = [label for label in labels if label not in classes.free_vars]
-        own = [label for label in classes.free_vars if label not in labels]
-        picked = tf.gather(
-            axes.reorder(truths, labels, shared + others),
-            axes.reorder(tf.cast(numbers, tf.int32), classes.free_vars, shared + own),
-            axis=len(labels),
-            batch_dims=len(shared),
-        )
-        order = labels + own
-        return Formula(axes.reorder(picked, shared + others + own, order), order)
+        table = tf.reshape(truths, [*batch.sizes, count])
+        found = axes.sizes([table, numbers], [batch.labels, classes.free_vars])
+        order = axes.union([batch.labels, classes.free_vars])
+        shape = [found[label] for label in order]
+        indices = axes.broadcast(tf.cast(numbers, tf.int32), classes.free_vars, order, found)
+        rows, picks = math.prod(batch.sizes), math.prod(shape[len(batch.sizes) :])
+        picked = tf.gather(truths, tf.reshape(indices, [rows, picks]), batch_dims=1)
+        check_truths(picked, f"The values of {self!r}")
+        return Formula(tf.reshape(picked, shape), order)
 
     @property
     def logits_model(self) -> Callable[..., Any]:
@@ -280,10 +302,18 @@ class Function(_Symbol):
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Term:
         """The value of the function on a term, or on a list of terms."""
-        terms, as_list = self._terms(inputs, *args)
-        output, labels, sizes = self._rows(terms, as_list, *args, **kwargs)
+        batch = self._batch(self._terms(inputs, *args))
+        output = self._output(batch, isinstance(inputs, list | tuple), *args, **kwargs)
+        return self._term(output, batch)
+
+    @no_autograph
+    def _term(self, output: tf.Tensor, batch: _Batch) -> Term:
+        if output.shape.rank is None:
+            raise LogicValueError(
+                f"The model of {self!r} returned a tensor of unknown rank: give it one with tf.ensure_shape."
+            )
         features = [axes.size_of(output, axis) for axis in range(1, output.shape.rank)]
-        return Term(tf.reshape(output, sizes + features), labels)
+        return Term(tf.reshape(output, batch.sizes + features), batch.labels)
 
     @classmethod
     def MLP(
@@ -318,10 +348,6 @@ class Function(_Symbol):
         Term(tensor=[2. 4.], free_vars=[])
         """
         return cls(fn, name)
-
-
-def _dims(term: Term) -> list[axes.Size]:
-    return [axes.size_of(term.tensor, a) for a in range(len(term.free_vars), term.tensor.shape.rank)]
 
 
 def _compatible(expected: FeatureShape, received: FeatureShape) -> bool:

@@ -10,6 +10,9 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.eager import record
 
+from ltn.autograph import no_autograph
+from ltn.core import axes
+from ltn.core.checks import check_sizes
 from ltn.core.expressions import Term, as_float_tensor
 from ltn.errors import LogicTypeError, LogicValueError
 
@@ -35,6 +38,7 @@ class Variable(Term):
      [0.3]], free_vars=['x'])
     """
 
+    @no_autograph
     def __init__(self, label: str, values: Any):
         if not isinstance(label, str) or not label:
             raise LogicTypeError(f"`label` must be a non-empty string; got {label!r}.")
@@ -58,6 +62,7 @@ class Variable(Term):
         self._diagonal: _Diagonal | None = None
 
     @classmethod
+    @no_autograph
     def from_constants(
         cls, label: str, constants: Sequence[Term], tape: tf.GradientTape | None = None
     ) -> Variable:
@@ -77,6 +82,8 @@ class Variable(Term):
         >>> tape.gradient(total, a.tensor).numpy().tolist()
         [1.0, 1.0]
         """
+        if isinstance(constants, Term) or not constants:
+            raise LogicValueError(f"`constants` must be a non-empty list of ltn.Constant; got {constants!r}.")
         for constant in constants:
             if not isinstance(constant, Term) or constant.free_vars:
                 raise LogicTypeError(f"`constants` must be ltn.Constant objects; got {constant!r}.")
@@ -110,11 +117,6 @@ class _Diagonal:
     variables: tuple[Variable, ...]
     locked: bool
 
-    def __post_init__(self) -> None:
-        for variable in self.variables:
-            variable.free_vars = ["diag_" + "_".join(v.label for v in self.variables)]
-            variable._diagonal = self
-
     def end(self) -> None:
         for variable in self.variables:
             variable.free_vars = [variable.label]
@@ -133,7 +135,7 @@ def diag(*variables: Variable) -> list[Variable]:
     >>> x, l = ltn.Variable("x", [0.1, 0.2]), ltn.Variable("l", [0.3, 0.6])
     >>> less = ltn.Predicate.Lambda(lambda args: args[0] < args[1])
     >>> less(ltn.diag(x, l))
-    Formula(tensor=[1. 1.], free_vars=['diag_x_l'])
+    Formula(tensor=[1. 1.], free_vars=['diag(x, l)'])
     """
     return _diag(variables, locked=False)
 
@@ -159,9 +161,12 @@ def undiag(*variables: Variable) -> list[Variable]:
     for variable in variables:
         if variable._diagonal is not None:
             variable._diagonal.end()
+        # A copy is not among the variables of the diagonal.
+        variable.free_vars, variable._diagonal = [variable.label], None
     return list(variables)
 
 
+@no_autograph
 def release(variables: Sequence[Variable]) -> None:
     """End the diagonals of variables that a quantifier has bound, but for locked ones."""
     for variable in variables:
@@ -169,6 +174,7 @@ def release(variables: Sequence[Variable]) -> None:
             variable._diagonal.end()
 
 
+@no_autograph
 def check_variables(caller: str, variables: Sequence[Any]) -> None:
     """Raise unless all are variables."""
     for variable in variables:
@@ -178,20 +184,28 @@ def check_variables(caller: str, variables: Sequence[Any]) -> None:
             )
 
 
+@no_autograph
 def _diag(variables: tuple[Variable, ...], locked: bool) -> list[Variable]:
     check_variables("diag", variables)
+    if not variables:
+        raise LogicValueError("diag needs variables; got none.")
     if len({id(variable) for variable in variables}) < len(variables):
         raise LogicValueError(f"diag takes distinct variables; got {[v.label for v in variables]}.")
     for variable in variables:
         if variable._diagonal is not None:
             raise LogicValueError(
                 f"The variable '{variable.label}' is already in the diagonal {variable.free_vars[0]!r}. "
-                "Quantify it, or end the diagonal with ltn.undiag."
+                "Quantify it, or end the diagonal with ltn.undiag; perhaps an earlier error left it."
             )
-    sizes = {v.label: v.tensor.shape[0] for v in variables}
-    if len({size for size in sizes.values() if size is not None}) > 1:
-        raise LogicValueError(f"diag needs variables with the same number of individuals; got {sizes}.")
-    _Diagonal(variables, locked)
+    labels = ", ".join(variable.label for variable in variables)
+    check_sizes(
+        [axes.size_of(variable.tensor, 0) for variable in variables],
+        f"diag({labels}) needs variables with the same number of individuals",
+    )
+    diagonal = _Diagonal(variables, locked)
+    for variable in variables:
+        variable.free_vars = [f"diag({labels})"]
+        variable._diagonal = diagonal
     return list(variables)
 
 

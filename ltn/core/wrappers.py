@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from ltn.autograph import no_autograph
 from ltn.core import axes
-from ltn.core.expressions import Formula, connect
+from ltn.core.expressions import Formula, aligned, connect
 from ltn.core.guards import aggregate
 from ltn.core.variables import Variable, check_variables, release
 from ltn.errors import LogicTypeError, LogicValueError
@@ -83,6 +84,8 @@ class Wrapper_Quantifier:
         """The quantified formula, over the variables of `mask` and `wff` that are not bound."""
         bound: list[Any] = list(variables) if isinstance(variables, list | tuple) else [variables]
         check_variables("A quantifier", bound)
+        if not bound:
+            raise LogicValueError("A quantifier needs a variable; got none.")
         try:
             return self._quantify(bound, wff, mask, **kwargs)
         finally:
@@ -91,34 +94,35 @@ class Wrapper_Quantifier:
     def _quantify(
         self, bound: Sequence[Variable], wff: Formula, mask: Formula | None, **kwargs: Any
     ) -> Formula:
-        guarded = [wff] if mask is None else [mask, wff]
-        for role, formula in zip(("mask", "wff")[-len(guarded) :], guarded, strict=True):
+        values, selected, axis, free = self._operands(bound, wff, mask)
+        empty = 1.0 if self.semantics == "forall" else 0.0
+        return Formula(aggregate(self.aggreg_op, values, axis, selected, empty, **kwargs), free)
+
+    @staticmethod
+    @no_autograph
+    def _operands(
+        bound: Sequence[Variable], wff: Formula, mask: Formula | None
+    ) -> tuple[tf.Tensor, tf.Tensor | None, tuple[int, ...], list[str]]:
+        """The aligned values and mask, the axes to aggregate, and the variables that stay free."""
+        guarded = {"wff": wff} if mask is None else {"mask": mask, "wff": wff}
+        for role, formula in guarded.items():
             if not isinstance(formula, Formula):
                 raise LogicTypeError(
                     f"`{role}` must be a formula; got a {type(formula).__name__}: {formula!r}. "
                     "A quantifier is called Q(x, formula), or Q((x, y), formula)."
                 )
-        labels = [formula.free_vars for formula in guarded]
-        order = axes.union(labels)
-        axes.sizes([formula.tensor for formula in guarded], labels)
-        bound_labels = axes.union(variable.free_vars for variable in bound)
-        for label in bound_labels:
+        tensors, order = aligned(list(guarded.values()))
+        labels = axes.union(variable.free_vars for variable in bound)
+        for label in labels:
             if label not in order:
                 raise LogicValueError(
                     f"The variable '{label}' is quantified but does not occur in the formula, whose "
                     f"free variables are {order}. (A diagonal counts from the call of ltn.diag on: "
                     "call it before the formula is built.)"
                 )
-        *_, values = aligned = [axes.align(f.tensor, f.free_vars, order) for f in guarded]
-        result = aggregate(
-            self.aggreg_op,
-            values,
-            axis=tuple(order.index(label) for label in bound_labels),
-            mask=None if mask is None else tf.cast(aligned[0], tf.bool),
-            empty=1.0 if self.semantics == "forall" else 0.0,
-            **kwargs,
-        )
-        return Formula(result, [label for label in order if label not in bound_labels])
+        selected = None if mask is None else tf.cast(tensors[0], tf.bool)
+        axis = tuple(order.index(label) for label in labels)
+        return tensors[-1], selected, axis, [label for label in order if label not in labels]
 
 
 class Wrapper_Formula_Aggregator:
@@ -141,6 +145,11 @@ class Wrapper_Formula_Aggregator:
 
     def __call__(self, formulas: Sequence[Formula], *args: Any, **kwargs: Any) -> Formula:
         """The satisfaction of all the formulas together."""
+        return Formula(self.aggreg_op(self._stacked(formulas, *args), axis=0, **kwargs), [])
+
+    @staticmethod
+    @no_autograph
+    def _stacked(formulas: Sequence[Formula], *args: Any) -> tf.Tensor:
         if args or isinstance(formulas, Formula):
             raise LogicTypeError("The formula aggregator takes one list of formulas: SatAgg([phi, psi]).")
         formulas = list(formulas)
@@ -157,7 +166,7 @@ class Wrapper_Formula_Aggregator:
                     f"Formula {position} has the free variables {list(formula.free_vars)}; an axiom must "
                     "be closed. Quantify them, as Forall(x, phi)."
                 )
-        return Formula(self.aggreg_op(tf.stack([f.tensor for f in formulas]), axis=0, **kwargs), [])
+        return tf.stack([formula.tensor for formula in formulas])
 
 
 class Wrappers(NamedTuple):

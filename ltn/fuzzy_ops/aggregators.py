@@ -5,14 +5,16 @@ import math
 import numbers
 import operator
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, SupportsIndex
 
 import numpy as np
 import tensorflow as tf
 
+from ltn.autograph import no_autograph
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.fuzzy_ops.base import Operator, check_broadcast, no_autograph, not_zeros, truth_values
+from ltn.fuzzy_ops.base import Operator, check_broadcast, not_zeros, truth_values
 from ltn.fuzzy_ops.selection import Selection
 
 
@@ -26,7 +28,7 @@ class Aggregator(Operator):
     def __call__(
         self,
         xs: Any,
-        axis: int | tuple[int, ...] | list[int] | None = None,
+        axis: SupportsIndex | Sequence[SupportsIndex] | None = None,
         keepdims: bool = False,
         mask: Any = None,
         empty: float | None = None,
@@ -234,7 +236,7 @@ class _PowerMean(Aggregator):
     @staticmethod
     def _check(**hyperparameters: Any) -> None:
         p = hyperparameters["p"]
-        if not _is_number(p) and not tf.is_tensor(p):
+        if not _is_number(p) and not (tf.is_tensor(p) and p.shape.rank in (0, None)):
             raise LogicTypeError(f"`p` must be a number or a scalar tensor; got {p!r}.")
         if _is_number(p) and not 1.0 <= p < math.inf:
             raise LogicValueError(
@@ -331,8 +333,8 @@ Aggreg_SumLog = Aggreg_LogProd
 
 
 def _power_mean(xs: tf.Tensor, selection: Selection, p: float | tf.Tensor, stable: bool) -> tf.Tensor:
-    if stable:
-        xs = not_zeros(xs)
+    # A sum of probabilities may fall below 0 by rounding, where powers are NaN.
+    xs = not_zeros(xs) if stable else tf.maximum(xs, 0.0)
     if isinstance(p, float) and p == 1.0:
         return selection.mean(xs)
     if isinstance(p, float) and p == 2.0 and stable and xs.dtype.size >= 4:
@@ -357,14 +359,14 @@ def _is_number(p: Any) -> bool:
     return isinstance(p, numbers.Real | np.number) or (isinstance(p, np.ndarray) and p.ndim == 0)
 
 
-def _positive_axes(axis: int | tuple[int, ...] | list[int] | None, rank: int) -> tuple[int, ...]:
+def _positive_axes(axis: SupportsIndex | Sequence[SupportsIndex] | None, rank: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(rank))
-    axes = tuple(axis) if isinstance(axis, list | tuple) else (axis,)
+    axes = [operator.index(a) for a in (axis if isinstance(axis, Sequence) else [axis])]
     for a in axes:
         if not -rank <= a < rank:
             raise LogicValueError(f"`axis` {a} does not exist in a tensor with {rank} axes.")
-    positive = tuple(operator.index(a) % rank for a in axes)
+    positive = tuple(a % rank for a in axes)
     if len(set(positive)) < len(positive):
         raise LogicValueError(f"`axis` names an axis twice: {axis}.")
     return positive

@@ -13,12 +13,10 @@ from typing import Any, ClassVar
 
 import tensorflow as tf
 
+from ltn.autograph import no_autograph
 from ltn.errors import LogicTypeError, LogicValueError
 
 eps: float = 1e-4
-
-# Operators hold no control flow on tensors: AutoGraph has nothing to convert, and need not look.
-no_autograph = tf.autograph.experimental.do_not_convert
 
 
 def not_zeros(x: tf.Tensor) -> tf.Tensor:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import tensorflow as tf
 
-from ltn.fuzzy_ops.base import Composed, Connective, not_ones, not_zeros
+from ltn.fuzzy_ops.base import Composed, Connective, check_operator, not_ones, not_zeros
 
 
 @dataclass(frozen=True)
@@ -157,6 +157,11 @@ class Equiv(Composed):
 
     and_op: Callable[..., tf.Tensor]
     implies_op: Callable[..., tf.Tensor]
+
+    @staticmethod
+    def _check(**hyperparameters: Any) -> None:
+        for argument in ("and_op", "implies_op"):
+            check_operator(argument, hyperparameters[argument])
 
     def _hyperparameters(self, overrides: dict[str, Any]) -> dict[str, Any]:
         return super()._hyperparameters({}) | overrides

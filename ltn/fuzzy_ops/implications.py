@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from ltn.errors import LogicValueError
-from ltn.fuzzy_ops.base import Composed, Connective, not_ones, not_zeros
+from ltn.fuzzy_ops.base import Composed, Connective, check_operator, not_ones, not_zeros
 
 
 @dataclass(frozen=True)
@@ -126,6 +126,7 @@ class Implies_Sigmoidal(Composed):
 
     @staticmethod
     def _check(**hyperparameters: Any) -> None:
+        check_operator("implies_op", hyperparameters["implies_op"])
         s, b0 = hyperparameters["s"], hyperparameters["b0"]
         if not 0.0 < s < math.inf:
             raise LogicValueError(f"`s`, the slope of the sigmoid, must be positive; got {s}.")

@@ -1,5 +1,7 @@
 """Expressions: named axes, selection, and what a mistake says."""
 
+import operator
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -22,6 +24,7 @@ def test_an_int_drops_the_axis_and_a_list_keeps_it(term: ltn.Term) -> None:
     np.testing.assert_array_equal(dropped.tensor, VALUES[:, 2])
     np.testing.assert_array_equal(kept.tensor, VALUES[:, [2, 0]])
     np.testing.assert_array_equal(term.take("x", -1).tensor, VALUES[-1])
+    assert term.take("y", []).tensor.shape == (2, 0, 4)
 
 
 def test_take_keeps_the_kind_of_expression() -> None:
@@ -56,9 +59,11 @@ def test_repr_shows_values_and_variables() -> None:
     @tf.function
     def trace(values: tf.Tensor) -> None:
         shown.append(repr(ltn.Formula(values, ["x"])))
+        leaked.append(ltn.Formula(values, ["x"]))
 
+    leaked: list[ltn.Formula] = []
     trace(tf.zeros(3))
-    assert shown == ["Formula(tensor=<shape (3,)>, free_vars=['x'])"]
+    assert [*shown, repr(leaked[0])] == ["Formula(tensor=<shape (3,)>, free_vars=['x'])"] * 2
 
 
 def test_as_tensors() -> None:
@@ -118,16 +123,24 @@ def test_mistakes() -> None:
         x.take("z", 0)
     with pytest.raises(ValueError, match="out of range: 'x' has 2 individuals"):
         x.take("x", 2)
+    for wrong in (1.9, [True, False], slice(0, 2), "a"):
+        with pytest.raises(TypeError, match="an int or a list of ints; got"):
+            x.take("x", wrong)  # type: ignore[arg-type]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"= 2 is not in \[0, 2\)"):
+        tf.function(lambda i: x.take("x", i).tensor)(tf.constant(2))
     with pytest.raises(ValueError, match=r"one axis per free variable.*\(2,\)"):
         ltn.Term([1.0, 2.0], ["x", "y"])
     with pytest.raises(ValueError, match=r"no features.*\(2, 1\)"):
         ltn.Formula([[0.1], [0.2]], ["x"])
     with pytest.raises(ValueError, match=r"distinct; got \['x', 'x'\]"):
         ltn.Formula([[0.1]], ["x", "x"])
-    with pytest.raises(ValueError, match="'x' has 2 individuals in one expression and 3 in another"):
+    with pytest.raises(ValueError, match=r"'x' must have the same number of individuals.*labels\); got 2, 3"):
         x & ltn.Formula([0.1, 0.2, 0.3], ["x"])
     with pytest.raises(TypeError, match=r"operand 2 is a float: 0\.5"):
         x & 0.5  # type: ignore[operator]
+    for combine in (operator.and_, operator.or_, operator.rshift):
+        with pytest.raises(TypeError, match=r"operand 1 is a float: 0\.5"):
+            combine(0.5, x)
     with pytest.raises(TypeError, match="neither true nor false"):
         bool(x)
     with pytest.raises(TypeError, match="Expected numbers of one shape; got 'abc'"):

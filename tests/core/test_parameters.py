@@ -38,7 +38,7 @@ def test_a_proposition_outside_the_unit_interval(value: float) -> None:
         ltn.Proposition([0.1, 0.2], trainable=True)
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", "adam", "rmsprop", "adagrad", "nadam"])
+@pytest.mark.parametrize("optimizer", ["sgd", "adam", "rmsprop", "adagrad", "nadam", "adafactor", "lion"])
 @pytest.mark.parametrize("direction", [1.0, -1.0])
 def test_a_proposition_stays_in_the_unit_interval(optimizer: str, direction: float) -> None:
     """Under any Keras optimizer, given the tf.Variable or the weight that Keras tracks."""
@@ -49,6 +49,22 @@ def test_a_proposition_stays_in_the_unit_interval(optimizer: str, direction: flo
         step.learning_rate = 5.0
         step.apply_gradients([(tf.constant(direction), variable)])
         assert float(proposition.tensor) == (0.0 if direction > 0 else 1.0)
+
+
+def test_mixed_precision_leaves_the_weight_alone() -> None:
+    class Holder(keras.Model):
+        def __init__(self) -> None:
+            super().__init__(dtype="mixed_float16")
+            self.c = ltn.Constant([1.0, 2.0], trainable=True)
+
+        def call(self, inputs: tf.Tensor) -> tf.Tensor:
+            assert isinstance(self.c.tensor, tf.Variable)
+            return tf.reduce_sum(self.c.tensor * tf.cast(inputs, tf.float32))
+
+    holder = Holder()
+    with tf.GradientTape() as tape:
+        value = holder(tf.ones((2,)))
+    np.testing.assert_array_equal(tape.gradient(value, holder.c.tensor), [1.0, 1.0])
 
 
 class People(keras.Model):

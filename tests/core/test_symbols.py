@@ -53,7 +53,7 @@ class TestWhatTheModelSees:
         assert P([y, x]).free_vars == ["y", "x"]
         assert P([c, x]).free_vars == ["x"]
         assert P(c).free_vars == []
-        assert P(ltn.diag(x, points("z", 3, 1))).free_vars == ["diag_x_z"]
+        assert P(ltn.diag(x, points("z", 3, 1))).free_vars == ["diag(x, z)"]
         assert seen == [(3, 2), [(3, 2)], [(12, 5), (12, 2)], [(3, 2), (3, 2)], (1, 2), [(3, 2), (3, 1)]]
 
     def test_extra_arguments_reach_the_model(self) -> None:
@@ -113,6 +113,22 @@ class TestOutputs:
         f = ltn.Function.MLP([2, 3], output_shape=(4, 5))
         term = f([points("x", 3, 2), points("y", 2, 3)])
         assert (term.tensor.shape, term.feature_shape) == ((3, 2, 4, 5), (4, 5))
+
+    def test_shapes_unknown_when_tracing(self) -> None:
+        """Models of other frameworks come through tf.numpy_function, without any shape."""
+        P = ltn.Predicate.Lambda(lambda x: tf.numpy_function(lambda a: a[:, :1] / 4, [x], tf.float32))
+        f = ltn.Function.Lambda(lambda x: tf.numpy_function(np.square, [x], tf.float32), name="square")
+        half = ltn.Predicate.Lambda(lambda x: tf.ensure_shape(x[:, : tf.size(x) // tf.size(x)], (None, None)))
+
+        @tf.function(input_signature=[tf.TensorSpec((None, None))])
+        def truths(values: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            x = ltn.Variable("x", values)
+            return P(x).tensor, half(x).tensor
+
+        values = tf.constant([[1.0, 9.0], [0.5, 9.0]])
+        np.testing.assert_array_equal(truths(values), [[0.25, 0.125], [1.0, 0.5]])
+        with pytest.raises(ltn.LogicError, match=r"Function\('square'\).*tf\.ensure_shape"):
+            tf.function(lambda v: f(ltn.Variable("x", v)).tensor)(values)
 
 
 class TestMLP:
@@ -195,6 +211,31 @@ class TestFromLogits:
         P([points("x", 2, 2), ltn.Variable("c", range(3))])
         assert len(P.trainable_variables) == 2
 
+    def test_a_subclass_of_sequential_gets_the_tensor(self) -> None:
+        class Network(keras.Sequential):
+            def __init__(self) -> None:
+                super().__init__([keras.layers.Dense(3)])
+
+        P = ltn.Predicate.FromLogits(Network(), "softmax")
+        assert P([points("x", 2, 2), ltn.Variable("c", range(3))]).tensor.shape == (2, 3)
+
+    @pytest.mark.parametrize("jit_compile", [None, False, True])
+    @pytest.mark.parametrize(("individuals", "classes"), [(0, 0), (0, 2), (3, 0)])
+    def test_gradients_of_nothing(self, individuals: int, classes: int, jit_compile: bool | None) -> None:
+        network = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3)])
+        P = ltn.Predicate.FromLogits(network, "softmax")
+        Forall = ltn.semantics.stable_product.wrap().Forall
+
+        def gradients() -> list[tf.Tensor]:
+            x, c = points("x", individuals, 2), ltn.Variable("c", np.zeros(classes))
+            with tf.GradientTape() as tape:
+                value = Forall((x, c), P([x, c])).tensor
+            return tape.gradient(value, network.trainable_variables)
+
+        compiled = gradients if jit_compile is None else tf.function(gradients, jit_compile=jit_compile)
+        for gradient in compiled():
+            np.testing.assert_array_equal(gradient, np.zeros(gradient.shape))
+
     def test_gradients_match_a_plain_cross_entropy(self) -> None:
         network = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3)])
         P = ltn.Predicate.FromLogits(network, "softmax")
@@ -223,7 +264,7 @@ class TestFromLogits:
         x = points("x", 4, 2)
         with pytest.raises(ValueError, match=r"\('digit'\) has 3 classes.* Of 2 values 1 are not, as 3"):
             P([x, ltn.Variable("c", [0, 3])])
-        with pytest.raises(ValueError, match=r"indexed by whole numbers.* as 0\.5"):
+        with pytest.raises(ValueError, match=r"indexed from 0.* as 0\.5"):
             P([x, ltn.Constant(0.5, trainable=False)])
         with pytest.raises(ValueError, match=r"feature shape \(3,\).*tf\.argmax"):
             P([x, points("c", 2, 3)])
@@ -270,14 +311,26 @@ class TestMistakes:
         with pytest.raises(ValueError, match=r"Predicate\('broken'\) failed on .* feature shapes \(2,\)"):
             broken(points("x", 3, 2))
 
+    def test_a_plain_callable_takes_any_features(self) -> None:
+        """What it saw before is no rule: only the shapes that came are reported."""
+        add = ltn.Function.Lambda(lambda args: args[0] + args[1], name="sum")
+        add([points("x", 3, 2), points("y", 3, 2)])
+        assert add([points("x", 3, 4), points("y", 3, 4)]).feature_shape == (4,)
+        with pytest.raises(ValueError, match=r"\('sum'\) failed on one list of 2 .* shapes \(3,\), \(4,\)"):
+            add([points("x", 3, 3), points("y", 3, 4)])
+
     def test_outputs_of_the_wrong_shape(self) -> None:
         x = points("x", 3, 2)
         with pytest.raises(ValueError, match=r"one truth value per row; it returned the shape \(3, 2\)"):
             ltn.Predicate.Lambda(lambda x: x)(x)
-        with pytest.raises(ValueError, match=r"one row per individual; for 3 of them .* \(\)"):
+        with pytest.raises(ValueError, match="one row per individual; it returned a scalar"):
             ltn.Predicate.Lambda(lambda x: 0.5)(x)
+        with pytest.raises(ValueError, match="one row per individual; got 3, 1"):
+            ltn.Predicate.Lambda(lambda x: tf.reduce_mean(x, keepdims=True))(x)
         with pytest.raises(TypeError, match=r"one entry per argument, as \[2\]; got 2"):
             ltn.Predicate.MLP(2)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=r"one entry per layer, as \(16,\); got 8"):
+            ltn.Predicate.MLP([2], hidden_layer_sizes=8)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="a Keras model or a callable; got 'mlp'"):
             ltn.Predicate("mlp")  # type: ignore[arg-type]
 
@@ -302,6 +355,32 @@ class TestMistakes:
         ):
             tf.function(truths)(values)
         np.testing.assert_array_equal(tf.function(truths)(values), values)
+
+    def test_debug_compares_sizes_unknown_when_tracing(self) -> None:
+        P = ltn.Predicate.Lambda(lambda args: args[0] < args[1])
+        one, three = tf.zeros(1), tf.zeros(3)
+
+        def truths(left: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
+            return P(ltn.diag(ltn.Variable("x", left), ltn.Variable("y", right))).tensor
+
+        signature = [tf.TensorSpec((None,)), tf.TensorSpec((None,))]
+        with ltn.debug():
+            checked = tf.function(truths, input_signature=signature)
+            assert checked(three, three).shape == (3,)
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"same number of individuals"):
+                checked(one, three)
+
+    @pytest.mark.parametrize("mistake", ["type", "value"])
+    def test_errors_keep_their_class_in_compiled_code(self, mistake: str) -> None:
+        P = ltn.Predicate.MLP([2], name="P")
+
+        @tf.function
+        def compiled(values: tf.Tensor) -> tf.Tensor:
+            return P(values if mistake == "type" else ltn.Variable("x", values)).tensor
+
+        kind = ltn.LogicTypeError if mistake == "type" else ltn.LogicValueError
+        with pytest.raises(kind, match=r"in user code[\s\S]*Predicate\('P'\)"):
+            compiled(tf.zeros((2, 3)))
 
     def test_debug_is_also_a_switch(self) -> None:
         P = ltn.Predicate.Lambda(lambda x: 2 * x)

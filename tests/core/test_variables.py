@@ -1,6 +1,7 @@
 """Variables and diagonals."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,6 +42,10 @@ def test_mistakes() -> None:
         ltn.Variable.from_constants(
             "x", [ltn.Constant([1.0], trainable=False), ltn.Constant([1.0, 2.0], trainable=False)]
         )
+    wrong: list[Any] = [[], ltn.Constant(1.0, trainable=False)]
+    for constants in wrong:
+        with pytest.raises(ValueError, match="must be a non-empty list of ltn"):
+            ltn.Variable.from_constants("x", constants)
     with pytest.raises(TypeError, match=r"must be ltn\.Constant objects; got 3"):
         ltn.Variable.from_constants("x", [3])  # type: ignore[list-item]
 
@@ -96,7 +101,7 @@ class TestDiag:
         x, y = self.variables()
         assert ltn.diag(x, y) == [x, y]
         formula = self.less([x, y])
-        assert formula.free_vars == x.free_vars == y.free_vars == ["diag_x_y"]
+        assert formula.free_vars == x.free_vars == y.free_vars == ["diag(x, y)"]
         np.testing.assert_array_equal(formula.tensor, [1.0, 0.0, 0.0])
         assert_close(self.Mean([x, y], formula).tensor, 1 / 3)
         assert (x.free_vars, y.free_vars) == (["x"], ["y"])
@@ -134,6 +139,17 @@ class TestDiag:
         assert_close([value(), value()], [1 / 3, 1 / 3])
         assert x.free_vars == ["x"]
 
+    def test_diagonals_of_like_names_keep_apart(self) -> None:
+        first = ltn.diag(ltn.Variable("x", [1.0]), ltn.Variable("y_z", [1.0]))[0]
+        second = ltn.diag(ltn.Variable("x_y", [1.0]), ltn.Variable("z", [1.0]))[0]
+        assert first.free_vars != second.free_vars
+
+    def test_a_copy_can_be_released(self) -> None:
+        x, _ = ltn.diag(*self.variables())
+        copy = x._copy()
+        assert copy.free_vars == x.free_vars
+        assert ltn.undiag(copy)[0].free_vars == ["x"]
+
     def test_a_failing_quantifier_ends_it(self) -> None:
         x, y = self.variables()
         with pytest.raises(TypeError, match="`wff` must be a formula"):
@@ -142,11 +158,13 @@ class TestDiag:
 
     def test_mistakes(self) -> None:
         x, y = ltn.diag(*self.variables())
-        with pytest.raises(ValueError, match=r"'x' is already in the diagonal 'diag_x_y'.*ltn\.undiag"):
+        with pytest.raises(ValueError, match=r"'x' is already in the diagonal 'diag\(x, y\)'.*ltn\.undiag"):
             ltn.diag(x, ltn.Variable("z", [1.0, 2.0, 3.0]))
         ltn.undiag(x, y)
-        with pytest.raises(ValueError, match=r"same number of individuals; got \{'x': 3, 'z': 1\}"):
+        with pytest.raises(ValueError, match=r"diag\(x, z\) needs .* same number of individuals; got 3, 1"):
             ltn.diag(x, ltn.Variable("z", [1.0]))
+        with pytest.raises(ValueError, match="diag needs variables; got none"):
+            ltn.diag()
         with pytest.raises(ValueError, match=r"distinct variables; got \['x', 'x'\]"):
             ltn.diag(x, x)
         with pytest.raises(TypeError, match=r"diag takes ltn\.Variable objects; got a float: 0\.5"):

@@ -23,11 +23,16 @@ def knows_mask(xs: tf.Tensor, axis: Any, mask: tf.Tensor | None = None) -> tf.Te
     return tf.math.divide_no_nan(tf.reduce_sum(xs * weights, axis), tf.reduce_sum(weights, axis))
 
 
+def divides_by_nothing(xs: tf.Tensor, axis: Any, mask: tf.Tensor | None = None) -> tf.Tensor:
+    weights = tf.ones_like(xs) if mask is None else tf.cast(mask, xs.dtype)
+    return tf.reduce_sum(xs * weights, axis) / tf.reduce_sum(weights, axis)
+
+
 def knows_no_mask(xs: tf.Tensor, axis: Any) -> tf.Tensor:
     return tf.reduce_mean(xs, axis)
 
 
-MEANS = [fuzzy_ops.Aggreg_Mean(), knows_mask, knows_no_mask, tf.reduce_mean]
+MEANS = [fuzzy_ops.Aggreg_Mean(), knows_mask, divides_by_nothing, knows_no_mask, tf.reduce_mean]
 
 
 @pytest.mark.parametrize("operator", MEANS)
@@ -174,6 +179,8 @@ def test_mistakes() -> None:
     phi = ltn.Formula(PHI, ["x", "y"])
     with pytest.raises(ValueError, match=r"'z' is quantified but does not occur.*\['x', 'y'\]"):
         Forall(Z, phi)
+    with pytest.raises(ValueError, match="A quantifier needs a variable; got none"):
+        Forall((), phi)
     with pytest.raises(TypeError, match=r"takes ltn\.Variable objects; got a str: 'x'"):
         Forall("x", phi)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="`wff` must be a formula; got a Variable"):

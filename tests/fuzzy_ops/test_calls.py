@@ -247,3 +247,54 @@ def test_log_product_warns_when_built_and_only_then() -> None:
 def test_operators_are_reached_from_the_package() -> None:
     assert ltn.fuzzy_ops is fo
     assert all(hasattr(fo, name) for name in fo.__all__)
+
+
+def test_values_below_zero_by_rounding_are_not_nan() -> None:
+    """A sum of probabilities may end at 1 + 1e-7, its negation below 0."""
+    above = [1.0 + 1e-6, 0.5]
+    assert np.isfinite(fo.Aggreg_pMeanError(p=2.5, stable=False)(above))
+    assert np.isfinite(fo.Aggreg_pMean(p=2.5, stable=False)([-1e-6, 0.5]))
+
+
+def test_arguments_that_are_no_operators_or_numbers() -> None:
+    with pytest.raises(LogicTypeError, match="`and_op` must be an operator; got 1"):
+        fo.Equiv(1, fo.Implies_Luk())  # type: ignore[arg-type]
+    with pytest.raises(LogicTypeError, match=r"the class Implies_Luk\. Write Implies_Luk\(\)"):
+        fo.Implies_Sigmoidal(fo.Implies_Luk)
+    for p in ("2", None, tf.constant([1.0, 2.0])):
+        with pytest.raises(LogicTypeError, match="`p` must be a number or a scalar tensor; got"):
+            fo.Aggreg_pMean(p=p)
+    with pytest.raises(LogicTypeError, match="Truth values must be numbers"):
+        fo.Aggreg_Min()([0.1, 0.2], mask=["a", "b"])
+    with pytest.raises(LogicTypeError, match="Truth values must be numbers"):
+        fo.And_Min()(tf.complex(0.1, 0.2), 0.3)
+    with pytest.raises(LogicValueError, match=r"names an axis twice: \(0, -2\)"):
+        fo.Aggreg_Min()([[0.1, 0.2]], axis=(0, -2))
+    with pytest.raises(LogicValueError, match=r"`b0`.*must be finite; got nan"):
+        fo.Implies_Sigmoidal(fo.Implies_Luk(), b0=float("nan"))
+
+
+def test_an_unknown_number_of_axes_is_an_error() -> None:
+    minimum = tf.function(lambda xs: fo.Aggreg_Min()(xs), input_signature=[tf.TensorSpec(None)])
+    with pytest.raises(LogicValueError, match="number of axes is known"):
+        minimum([0.1])
+
+
+def test_many_values_of_p_share_one_trace() -> None:
+    operator = fo.Aggreg_pMean()
+    values = [0.1, 0.2, 0.3]
+    operator(values, p=3)
+    before = traces(operator)
+    for p in range(4, 30):
+        operator(values, p=p)
+    assert traces(operator) == before
+
+
+@pytest.mark.parametrize("operator", [fo.Aggreg_pMean(), fo.Aggreg_pMeanError()])
+def test_half_precision_has_finite_gradients(operator: fo.Aggregator) -> None:
+    for value in (0.0, 1.0):
+        xs = tf.fill([4], tf.cast(value, tf.float16))
+        with tf.GradientTape() as tape:
+            tape.watch(xs)
+            result = operator(xs)
+        assert np.all(np.isfinite(tape.gradient(result, xs)))
