@@ -3,8 +3,9 @@
 from ltn.core.broadcasting import broadcast_exprs, broadcast_wff_and_mask, transpose_free_vars
 from ltn.core.checks import debug
 from ltn.core.expressions import Expression, Formula, Term, as_tensors
+from ltn.core.functions import Function
 from ltn.core.parameters import Constant, Proposition
-from ltn.core.symbols import Function, Predicate
+from ltn.core.predicates import Predicate
 from ltn.core.variables import Variable, diag, diag_lock, undiag
 from ltn.core.wrappers import (
     Wrapper_Connective,

@@ -6,6 +6,7 @@ reference API; `Implies_Sigmoidal` and the aggregators `Aggreg_ProbSum`, `Aggreg
 `Aggreg_OrLuk` come on top.
 """
 
+from ltn.fuzzy_ops.aggregation import Aggregator
 from ltn.fuzzy_ops.aggregators import (
     Aggreg_AndLuk,
     Aggreg_LogProd,
@@ -18,7 +19,6 @@ from ltn.fuzzy_ops.aggregators import (
     Aggreg_ProbSum,
     Aggreg_Prod,
     Aggreg_SumLog,
-    Aggregator,
 )
 from ltn.fuzzy_ops.base import Connective, eps, not_ones, not_zeros
 from ltn.fuzzy_ops.connectives import (

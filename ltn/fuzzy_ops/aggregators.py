@@ -1,104 +1,17 @@
 """Aggregators, the semantics of quantifiers (the paper's appendices on operators and gradients)."""
 
-import abc
 import math
 import numbers
-import operator
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar
 
 import numpy as np
 import tensorflow as tf
 
-from ltn.autograph import no_autograph
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.fuzzy_ops.base import Operator, check_broadcast, not_zeros, truth_values
-from ltn.fuzzy_ops.selection import Selection
-
-
-@dataclass(frozen=True)
-class Aggregator(Operator):
-    """An operator that reduces axes of truth values, only where a mask selects them."""
-
-    empty: ClassVar[float]
-
-    @no_autograph
-    def __call__(
-        self,
-        xs: Any,
-        axis: SupportsIndex | Sequence[SupportsIndex] | None = None,
-        keepdims: bool = False,
-        mask: Any = None,
-        empty: float | None = None,
-        **overrides: Any,
-    ) -> tf.Tensor:
-        """Aggregate `xs` along `axis`.
-
-        Args:
-            xs: truth values, any shape.
-            axis: the axes to reduce; None for all of them.
-            keepdims: keep the reduced axes, with size 1.
-            mask: nonzero where a value is selected; broadcasts with `xs`, and `axis` counts in the
-                broadcast shape. Values outside the mask have no influence and no gradient.
-            empty: the truth value of an empty selection; by default that of the quantifier which the
-                operator approximates, 1 for a universal and 0 for an existential one.
-            overrides: hyper-parameters for this call only, as `p=6`.
-
-        Returns:
-            The shape of `xs` (broadcast with `mask`) without the reduced axes.
-        """
-        hyperparameters = self._hyperparameters(overrides)
-        (xs,) = truth_values(xs)
-        if mask is not None:
-            mask = tf.cast(truth_values(mask)[0], tf.bool)
-            check_broadcast(self, xs, mask)
-        ranks = [tensor.shape.rank for tensor in (xs, mask) if tensor is not None]
-        if None in ranks:
-            raise LogicValueError(f"{self} needs tensors whose number of axes is known.")
-        rank = max(ranks)
-        return self._run(
-            xs,
-            mask,
-            axis=_positive_axes(axis, rank),
-            keepdims=bool(keepdims),
-            empty=float(self.empty if empty is None else empty),
-            **hyperparameters,
-        )
-
-    @classmethod
-    def _evaluate(
-        cls,
-        xs: tf.Tensor,
-        mask: tf.Tensor | None,
-        *,
-        axis: tuple[int, ...],
-        keepdims: bool,
-        empty: float,
-        **hyperparameters: Any,
-    ) -> tf.Tensor:
-        if mask is not None:
-            mask = mask & tf.ones_like(xs, tf.bool)
-            # Values outside the mask, NaN perhaps, go before any arithmetic; their gradient with them.
-            xs = tf.where(mask, xs, tf.constant(0.5, xs.dtype))
-        selection = Selection(xs, mask, axis)
-        value = cls._aggregate(xs, selection, **hyperparameters)
-        if selection.may_be_empty:
-            of_nothing = cls._of_nothing(tf.constant(empty, xs.dtype))
-            value = tf.where(selection.count > 0.0, value, of_nothing)
-        # With an empty `axis`, squeeze would take every axis of size 1.
-        return value if keepdims or not axis else tf.squeeze(value, axis)
-
-    @staticmethod
-    @abc.abstractmethod
-    def _aggregate(*args: Any, **kwargs: Any) -> tf.Tensor:
-        """The mathematics, on `xs`, a `Selection` and the hyper-parameters; reduced axes stay with size 1."""
-
-    @staticmethod
-    def _of_nothing(empty: tf.Tensor) -> tf.Tensor:
-        """How the truth value `empty` reads in the operator's range."""
-        return empty
+from ltn.fuzzy_ops.aggregation import Aggregator, Selection
+from ltn.fuzzy_ops.base import not_zeros
 
 
 @dataclass(frozen=True)
@@ -357,16 +270,3 @@ def _power_mean(xs: tf.Tensor, selection: Selection, p: float | tf.Tensor, stabl
 
 def _is_number(p: Any) -> bool:
     return isinstance(p, numbers.Real | np.number) or (isinstance(p, np.ndarray) and p.ndim == 0)
-
-
-def _positive_axes(axis: SupportsIndex | Sequence[SupportsIndex] | None, rank: int) -> tuple[int, ...]:
-    if axis is None:
-        return tuple(range(rank))
-    axes = [operator.index(a) for a in (axis if isinstance(axis, Sequence) else [axis])]
-    for a in axes:
-        if not -rank <= a < rank:
-            raise LogicValueError(f"`axis` {a} does not exist in a tensor with {rank} axes.")
-    positive = tuple(a % rank for a in axes)
-    if len(set(positive)) < len(positive):
-        raise LogicValueError(f"`axis` names an axis twice: {axis}.")
-    return positive
