@@ -67,10 +67,11 @@ def draw(A: ltn.Predicate, points: np.ndarray, path: Path) -> None:
     for kind, marker, label in ((inside(points), "o", "in A"), (~inside(points), "x", "not in A")):
         colours = {"c": "white"} if marker == "x" else {"c": "white", "edgecolors": "black"}
         axes.scatter(*points[kind].T, marker=marker, label=label, s=30, **colours)
-    axes.add_patch(plt.Circle((0.5, 0.5), RADIUS, fill=False, linestyle="--", color="white"))
+    circle = plt.Circle((0.5, 0.5), RADIUS, fill=False, linestyle="--", color="white", label="true edge of A")
+    axes.add_patch(circle)
     axes.set(title="A(x), learned from two axioms", xlabel="x1", ylabel="x2", xlim=(0, 1), ylim=(0, 1))
     axes.set_aspect("equal")
-    figure.legend(loc="outside lower center", ncols=2, facecolor="grey")
+    figure.legend(loc="outside lower center", ncols=3, facecolor="grey")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=120)
     plt.close(figure)

@@ -1,4 +1,9 @@
-"""Semantics: one named choice of operators for all connectives, quantifiers and the formula aggregator."""
+"""Semantics: one named choice of operators for all connectives, quantifiers and the formula aggregator.
+
+Presets: `stable_product`, the default, made for learning; `product`, the same without projections, exact at
+0 and 1, made for querying; `godel` (minimum and maximum) and `lukasiewicz`, each with the implication and the
+aggregators of its own t-norm, whose gradients reach few operands or vanish.
+"""
 
 from __future__ import annotations
 
