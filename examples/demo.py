@@ -50,7 +50,7 @@ def train(A: ltn.Predicate, points: np.ndarray) -> None:
         optimizer.apply_gradients(zip(gradients, A.trainable_variables, strict=True))
         return 1.0 - loss
 
-    for epoch in range(EPOCHS + 1):
+    for epoch in range(1, EPOCHS + 1):
         value = step()
         if epoch % 200 == 0:
             print(f"epoch {epoch:5d}   satisfaction {float(value):.3f}")
@@ -88,7 +88,7 @@ def main(picture: Path = PICTURE) -> tuple[float, float]:
     truths = A(ltn.Variable("x", test)).tensor.numpy()
     accuracy = float(np.mean((truths > 0.5) == inside(test)))
     draw(A, training, picture)
-    print(f"On 50 unseen points: satisfaction {unseen:.3f}, accuracy {accuracy:.3f}")
+    print(f"On {len(test)} unseen points: satisfaction {unseen:.3f}, accuracy {accuracy:.3f}")
     print(f"The learned predicate is drawn in {picture}")
     return unseen, accuracy
 

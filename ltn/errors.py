@@ -4,7 +4,7 @@ __all__ = ["LogicError", "LogicTypeError", "LogicValueError"]
 
 
 class LogicError(Exception):
-    """Root of every error raised by `ltn`.
+    """Root of the errors that `ltn` raises for mistakes in its use.
 
     >>> issubclass(LogicValueError, LogicError) and issubclass(LogicValueError, ValueError)
     True

@@ -20,7 +20,9 @@ from ltn.fuzzy_ops.base import check_operator
 if TYPE_CHECKING:
     from ltn.core import Wrappers
 
-Operator = Callable[..., Any]
+__all__ = ["Semantics", "current", "get", "godel", "lukasiewicz", "product", "stable_product", "using"]
+
+TensorOperator = Callable[..., Any]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,14 +41,14 @@ class Semantics:
     False
     """
 
-    Not: Operator = fuzzy_ops.Not_Std()
-    And: Operator = fuzzy_ops.And_Prod()
-    Or: Operator = fuzzy_ops.Or_ProbSum()
-    Implies: Operator = fuzzy_ops.Implies_Reichenbach()
-    Equiv: Any = None
-    Forall: Operator = fuzzy_ops.Aggreg_pMeanError(p=2)
-    Exists: Operator = fuzzy_ops.Aggreg_pMean(p=2)
-    SatAgg: Operator = fuzzy_ops.Aggreg_pMeanError(p=2)
+    Not: TensorOperator = fuzzy_ops.Not_Std()
+    And: TensorOperator = fuzzy_ops.And_Prod()
+    Or: TensorOperator = fuzzy_ops.Or_ProbSum()
+    Implies: TensorOperator = fuzzy_ops.Implies_Reichenbach()
+    Equiv: Any = None  # composed of And and Implies where it is not given
+    Forall: TensorOperator = fuzzy_ops.Aggreg_pMeanError(p=2)
+    Exists: TensorOperator = fuzzy_ops.Aggreg_pMean(p=2)
+    SatAgg: TensorOperator = fuzzy_ops.Aggreg_pMeanError(p=2)
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -54,7 +56,7 @@ class Semantics:
                 object.__setattr__(self, "Equiv", self._composed_equiv())
             check_operator(field.name, getattr(self, field.name))
 
-    def replace(self, **operators: Operator) -> Semantics:
+    def replace(self, **operators: TensorOperator) -> Semantics:
         """A copy with other operators. An `Equiv` composed of `And` and `Implies` follows them.
 
         >>> import ltn

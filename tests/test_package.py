@@ -20,10 +20,17 @@ import ltn
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ltn"
 MODULES = [ltn.__name__, *(info.name for info in pkgutil.walk_packages(ltn.__path__, "ltn."))]
-PUBLIC_MODULES = [ltn, ltn.core, ltn.fuzzy_ops, ltn.utils, importlib.import_module("ltn.errors")]
+PUBLIC_MODULES = [
+    ltn,
+    ltn.core,
+    ltn.fuzzy_ops,
+    ltn.semantics,
+    ltn.utils,
+    importlib.import_module("ltn.errors"),
+]
 
 # Lowest first: a layer imports only from those before it.
-LAYERS = ["errors", "autograph", "fuzzy_ops", "semantics", "core", "utils"]
+LAYERS = ["errors", "_autograph", "fuzzy_ops", "semantics", "core", "utils"]
 # Formulas combine under the semantics in force, so `core` needs `semantics`; `Semantics.wrap` hands out the
 # wrappers of `core`, imported when it is called.
 UPWARD = {("semantics", "core")}
@@ -40,7 +47,7 @@ def test_the_public_face_is_explicit_sorted_and_documented(module: ModuleType) -
 
 
 def test_every_public_name_has_a_running_example() -> None:
-    # Contracts for subclasses, and names shown in the examples of others.
+    # Contracts for subclasses: their examples are those of the subclasses.
     without = {"Aggregator", "Connective"}
     for module in PUBLIC_MODULES:
         for name in module.__all__:
@@ -80,13 +87,15 @@ def test_layers_import_downward_only() -> None:
 
 
 def test_files_stay_small() -> None:
-    sizes = {path.name: len(path.read_text().splitlines()) for path in PACKAGE.rglob("*.py")}
+    sizes = {
+        str(path.relative_to(PACKAGE)): len(path.read_text().splitlines()) for path in PACKAGE.rglob("*.py")
+    }
     assert max(sizes.values()) <= 400, sizes
 
 
 def test_importing_prints_nothing_and_computes_nothing() -> None:
     program = (
-        "import tensorflow as tf, sys\n"
+        "import tensorflow as tf\n"
         "import ltn\n"
         "from tensorflow.python.eager import context\n"
         "assert not context.context()._initialized, 'a computation was started'\n"

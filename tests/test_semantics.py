@@ -83,7 +83,7 @@ def test_another_thread_keeps_the_default() -> None:
     assert seen == [ltn.semantics.stable_product]
 
 
-def test_mistakes() -> None:
+def test_mistakes_are_explained() -> None:
     with pytest.raises(ValueError, match="no semantics 'goedel'; the presets are stable_product, product"):
         get("goedel")
     with pytest.raises(TypeError, match="the name of one; got 3"):

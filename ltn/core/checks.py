@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from ltn.errors import LogicValueError
@@ -54,14 +55,17 @@ class debug:
         _compiled_checks = self._before
 
 
-def check(values: tf.Tensor, valid: Callable[[tf.Tensor], tf.Tensor], requirement: str) -> None:
+def check(
+    values: tf.Tensor, valid: Callable[[tf.Tensor], tf.Tensor], requirement: str, advice: str = ""
+) -> None:
     """Raise with the requirement if a value is not valid, where checks are on."""
     if tf.executing_eagerly():
         invalid = values.numpy()[~valid(values).numpy()]
         if invalid.size:
-            raise LogicValueError(
-                f"{requirement}. Of {tf.size(values)} values {invalid.size} are not, as {invalid[0]}."
-            )
+            if np.isnan(invalid).any():
+                advice = "NaN comes from inputs or weights that are not finite."
+            share = f"{invalid.size} of {tf.size(values)} values are invalid"
+            raise LogicValueError(f"{requirement}; got {invalid[0]:g} ({share}). {advice}".rstrip())
     elif _compiled_checks:
         bounds = [tf.reduce_min(values), tf.reduce_max(values)]
         tf.debugging.Assert(tf.reduce_all(valid(values)), [requirement, "least and greatest:", *bounds])
@@ -72,7 +76,8 @@ def check_truths(values: tf.Tensor, what: str) -> None:
     check(
         values,
         lambda truths: (truths >= -_ROUNDING) & (truths <= 1.0 + _ROUNDING),
-        f"{what} must lie in [0, 1]: end its model with a sigmoid, or use Predicate.FromLogits",
+        f"{what} must lie in [0, 1]",
+        "End the model with a sigmoid, or use Predicate.FromLogits.",
     )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import tensorflow as tf
 
 from ltn import semantics
-from ltn.autograph import no_autograph
+from ltn._autograph import no_autograph
 from ltn.core import axes
 from ltn.errors import LogicTypeError, LogicValueError
 
@@ -100,6 +100,10 @@ class Term(Expression):
     Constant(tensor=[1. 2.], free_vars=[])
     """
 
+    if TYPE_CHECKING:  # the kind is kept
+
+        def take(self, free_var: str, indices: int | Sequence[int]) -> Term: ...
+
     @property
     def feature_shape(self) -> tuple[int | None, ...]:
         """The shape of one individual; None where a size is unknown.
@@ -132,6 +136,10 @@ class Formula(Expression):
                 f"A formula over {self.free_vars} has {len(self.free_vars)} axes and no features; "
                 f"the tensor's shape is {tuple(self.tensor.shape)}."
             )
+
+    if TYPE_CHECKING:  # the kind is kept
+
+        def take(self, free_var: str, indices: int | Sequence[int]) -> Formula: ...
 
     def __invert__(self) -> Formula:
         return connect(semantics.current().Not, self)

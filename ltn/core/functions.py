@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ltn.autograph import no_autograph
+from ltn._autograph import no_autograph
 from ltn.core import axes
 from ltn.core.expressions import Term
 from ltn.core.groundings import Shape, mlp
@@ -35,7 +35,7 @@ class Function(Symbol):
      [32.]], free_vars=['y'])
     """
 
-    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Term:
+    def __call__(self, inputs: Term | Sequence[Term], *args: Any, **kwargs: Any) -> Term:
         """The value of the function on a term, or on a list of terms."""
         batch = self._batch(self._terms(inputs, *args))
         output = self._output(batch, isinstance(inputs, list | tuple), *args, **kwargs)

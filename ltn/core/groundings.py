@@ -8,7 +8,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from ltn.autograph import no_autograph
+from ltn._autograph import no_autograph
 from ltn.errors import LogicTypeError, LogicValueError
 
 Shape = int | Sequence[int]
@@ -71,47 +71,43 @@ class LogitsModel(keras.Model):
     def call(self, inputs: Sequence[tf.Tensor], *args: Any, **kwargs: Any) -> tf.Tensor:
         """One probability per row, shape (N,)."""
         individuals = inputs[:-1] if self.with_class_indexing else inputs
-        truths = self.activation(call_model(self.logits_model, individuals, True, *args, **kwargs))
+        logits = self.logits_model(packed(self.logits_model, individuals, True), *args, **kwargs)
+        truths = self.activation(logits)
         if not self.with_class_indexing:
             return tf.squeeze(truths, axis=1)
         return tf.gather(truths, tf.cast(class_numbers(inputs[-1], 1), tf.int32), batch_dims=1)
 
 
-def class_numbers(classes: tf.Tensor, axes: int) -> tf.Tensor:
-    """Class indices without their feature axes of size 1, behind `axes` other axes."""
-    features = list(range(axes, classes.shape.rank))
+def class_numbers(classes: tf.Tensor, leading: int) -> tf.Tensor:
+    """Class indices without their feature axes of size 1, behind `leading` other axes."""
+    features = list(range(leading, classes.shape.rank))
     if any(classes.shape[axis] not in (1, None) for axis in features):
         raise LogicValueError(
             "A class is given by its index, one number per individual; the classes have the feature "
-            f"shape {tuple(classes.shape[axes:])}. For one-hot vectors take tf.argmax first."
+            f"shape {tuple(classes.shape[leading:])}. For one-hot vectors take tf.argmax first."
         )
-    return tf.reshape(classes, tf.shape(classes)[:axes]) if features else classes
+    return tf.reshape(classes, tf.shape(classes)[:leading]) if features else classes
 
 
-def call_model(
-    model: Callable[..., Any], tensors: Sequence[tf.Tensor], as_list: bool, *args: Any, **kwargs: Any
-) -> tf.Tensor:
-    """Call the model on a list, or on the tensor itself where there is one and the model wants it so."""
-    if len(tensors) == 1 and (not as_list or _has_own_signature(model)):
-        return model(tensors[0], *args, **kwargs)
-    return model(list(tensors), *args, **kwargs)
+@no_autograph
+def packed(
+    model: Callable[..., Any], tensors: Sequence[tf.Tensor], as_list: bool
+) -> tf.Tensor | list[tf.Tensor]:
+    """What to call the model on: a list, or a lone tensor itself where the model wants it so."""
+    # A model that declares its inputs, and the layers that come with Keras, want a lone tensor; a
+    # model that a user subclassed unpacks a list.
+    wants_tensor = (
+        isinstance(model, keras.Sequential)
+        or input_shapes(model) is not None
+        or (isinstance(model, keras.Layer) and type(model).__module__.startswith("keras."))
+    )
+    return tensors[0] if len(tensors) == 1 and (wants_tensor or not as_list) else list(tensors)
 
 
 def input_shapes(model: Callable[..., Any]) -> list[FeatureShape] | None:
     """The feature shapes that a functional or Sequential model declares; None where there are none."""
     inputs = getattr(model, "inputs", None) if isinstance(model, keras.Model) else None
     return None if inputs is None else [tuple(tensor.shape[1:]) for tensor in inputs]
-
-
-@no_autograph
-def _has_own_signature(model: Callable[..., Any]) -> bool:
-    # A model that declares its inputs, and the layers that come with Keras, want a lone tensor; a
-    # model that a user subclassed unpacks a list.
-    return (
-        isinstance(model, keras.Sequential)
-        or input_shapes(model) is not None
-        or (isinstance(model, keras.Layer) and type(model).__module__.startswith("keras."))
-    )
 
 
 def _as_shape(shape: Shape) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ class _UnitInterval(keras.constraints.Constraint):
 
 
 class _Parameter(keras.Layer):
-    """A tensor, fixed or a weight: as a Keras layer it is found, saved and restored by its owner."""
+    """A tensor, fixed or a weight: a Keras layer, found, saved and restored by the model that holds it."""
 
     def __init__(
         self,

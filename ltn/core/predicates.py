@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ltn.autograph import no_autograph
+from ltn._autograph import no_autograph
 from ltn.core import axes
 from ltn.core.checks import check, check_truths
 from ltn.core.expressions import Formula, Term
@@ -36,7 +36,7 @@ class Predicate(Symbol):
      [0. 0. 1.]], free_vars=['x', 'y'])
     """
 
-    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Formula:
+    def __call__(self, inputs: Term | Sequence[Term], *args: Any, **kwargs: Any) -> Formula:
         """The truth of the predicate on a term, or on a list of terms."""
         terms = self._terms(inputs, *args)
         if not isinstance(self.model, LogitsModel):
@@ -76,7 +76,8 @@ class Predicate(Symbol):
         check(
             numbers,
             lambda c: (c >= 0.0) & (c < tf.cast(count, c.dtype)) & (c == tf.round(c)),
-            f"{self!r} has {count if isinstance(count, int) else 'some'} classes, indexed from 0",
+            f"The class index of {self!r} must be a whole number "
+            + (f"from 0 to {count - 1}" if isinstance(count, int) else "below the number of its logits"),
         )
         table = tf.reshape(truths, [*batch.sizes, count])
         found = axes.sizes([table, numbers], [batch.labels, classes.free_vars])

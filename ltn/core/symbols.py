@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import keras
 import tensorflow as tf
 
-from ltn.autograph import no_autograph
+from ltn._autograph import no_autograph
 from ltn.core import axes
 from ltn.core.checks import check_sizes
 from ltn.core.expressions import Term, as_tensors
-from ltn.core.groundings import FeatureShape, LogitsModel, call_model, input_shapes
+from ltn.core.groundings import FeatureShape, LogitsModel, input_shapes, packed
 from ltn.errors import LogicTypeError, LogicValueError
 
 
@@ -27,7 +27,7 @@ class Batch(NamedTuple):
 
 
 class Symbol(keras.Layer):
-    """A symbol with its grounding; as a Keras layer it is found, saved and restored by its owner."""
+    """A symbol with its grounding; a Keras layer, found, saved and restored by the model that holds it."""
 
     def __init__(self, model: Callable[..., Any], name: str | None = None):
         super().__init__(name=name)
@@ -55,10 +55,10 @@ class Symbol(keras.Layer):
         return self.model.logits_model if isinstance(self.model, LogitsModel) else self.model
 
     @no_autograph
-    def _terms(self, inputs: Any, *args: Any) -> list[Term]:
+    def _terms(self, inputs: Term | Sequence[Term], *args: Any) -> list[Term]:
         if any(isinstance(arg, Term) for arg in args):
             raise LogicTypeError(f"{self!r} takes several terms as one list: P([x, y]), not P(x, y).")
-        terms = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
+        terms: list[Any] = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
         if not terms:
             raise LogicValueError(f"{self!r} needs at least one term; got none.")
         for position, term in enumerate(terms, start=1):
@@ -87,16 +87,17 @@ class Symbol(keras.Layer):
 
     def _output(self, batch: Batch, as_list: bool, *args: Any, **kwargs: Any) -> tf.Tensor:
         """What the network returns for the batch, one row each."""
+        inputs = packed(self._network, batch.tensors, as_list)
         try:
-            output = tf.convert_to_tensor(call_model(self._network, batch.tensors, as_list, *args, **kwargs))
+            output = tf.convert_to_tensor(self._network(inputs, *args, **kwargs))
         except (TypeError, ValueError, tf.errors.InvalidArgumentError) as error:
             if isinstance(self._network, keras.Layer):
                 self._check_features(self._shapes_seen, batch.shapes)
             received = ", ".join(str(shape) for shape in batch.shapes)
+            given = "one list of tensors" if isinstance(inputs, list) else "a tensor"
             kind = LogicTypeError if isinstance(error, TypeError) else LogicValueError
             raise kind(
-                f"The model of {self!r} failed on {'one list of' if as_list else 'a tensor:'} "
-                f"{len(batch.shapes)} argument(s) with feature shapes {received}: {error}"
+                f"The model of {self!r} failed on {given} with feature shapes {received}: {error}"
             ) from error
         self._shapes_seen = self._shapes_seen or batch.shapes
         self._check_rows(batch, output)

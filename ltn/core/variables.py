@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
+
+# Private, but TensorFlow has no public way to ask whether any tape is recording.
 from tensorflow.python.eager import record
 
-from ltn.autograph import no_autograph
+from ltn._autograph import no_autograph
 from ltn.core import axes
 from ltn.core.checks import check_sizes
 from ltn.core.expressions import Term, as_float_tensor

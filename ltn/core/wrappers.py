@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from ltn.autograph import no_autograph
+from ltn._autograph import no_autograph
 from ltn.core import axes
 from ltn.core.expressions import Formula, aligned, connect
 from ltn.core.guards import aggregate

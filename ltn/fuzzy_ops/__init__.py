@@ -6,7 +6,6 @@ reference API; `Implies_Sigmoidal` and the aggregators `Aggreg_ProbSum`, `Aggreg
 `Aggreg_OrLuk` come on top.
 """
 
-from ltn.fuzzy_ops.aggregation import Aggregator
 from ltn.fuzzy_ops.aggregators import (
     Aggreg_AndLuk,
     Aggreg_LogProd,
@@ -20,7 +19,7 @@ from ltn.fuzzy_ops.aggregators import (
     Aggreg_Prod,
     Aggreg_SumLog,
 )
-from ltn.fuzzy_ops.base import Connective, eps, not_ones, not_zeros
+from ltn.fuzzy_ops.base import Aggregator, Connective, eps, not_ones, not_zeros
 from ltn.fuzzy_ops.connectives import (
     And_Luk,
     And_Min,

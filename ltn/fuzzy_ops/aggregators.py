@@ -10,8 +10,8 @@ import numpy as np
 import tensorflow as tf
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.fuzzy_ops.aggregation import Aggregator, Selection
-from ltn.fuzzy_ops.base import not_zeros
+from ltn.fuzzy_ops.base import Aggregator, not_zeros
+from ltn.fuzzy_ops.selection import Selection
 
 
 @dataclass(frozen=True)

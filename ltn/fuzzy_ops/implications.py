@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import tensorflow as tf
 
@@ -71,7 +71,8 @@ class Implies_Goguen(Connective):
     Stable: I(pi_0(x), y).
 
     I(0, y) = I(x, 1) = 1, I(1, y) = y; the stable form gives I(0, 0) = 0. Operands broadcast. The
-    gradient vanishes wherever x <= y and explodes where y < x tend to 0; the stable form bounds it.
+    gradient explodes where y < x tend to 0, which the stable form prevents. Where x <= y the value is
+    constantly 1, so that even the stable form has no gradient there: to learn, use Reichenbach's.
 
     >>> round(float(Implies_Goguen(stable=False)(0.8, 0.4)), 3)
     0.5
@@ -103,6 +104,22 @@ class Implies_Luk(Connective):
     @staticmethod
     def _evaluate(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
         return tf.minimum(1.0 - x + y, 1.0)
+
+
+@dataclass(frozen=True)
+class _Sigmoid(Connective):
+    arity: ClassVar[int] = 1
+    s: float
+    b0: float
+
+    @staticmethod
+    def _evaluate(value: tf.Tensor, s: float, b0: float) -> tf.Tensor:
+        # The difference of two sigmoids cancels for small s and saturates for large s. It equals
+        #   sigma(a) - sigma(b) = -expm1(b - a) sigma(a) (1 - sigma(b)),
+        # whose last factor is the same above and below the fraction.
+        top = tf.math.log_sigmoid(tf.constant(s * (1.0 + b0), value.dtype))
+        rise = tf.math.expm1(-s * value) / math.expm1(-s)
+        return rise * tf.exp(tf.math.log_sigmoid(s * (value + b0)) - top)
 
 
 @dataclass(frozen=True)
@@ -141,10 +158,4 @@ class Implies_Sigmoidal(Composed):
         s: float,
         b0: float,
     ) -> tf.Tensor:
-        # The difference of two sigmoids cancels for small s and saturates for large s. It equals
-        #   sigma(a) - sigma(b) = -expm1(b - a) sigma(a) (1 - sigma(b)),
-        # whose last factor is the same above and below the fraction.
-        value = implies_op(x, y)
-        top = tf.math.log_sigmoid(tf.constant(s * (1.0 + b0), x.dtype))
-        rise = tf.math.expm1(-s * value) / math.expm1(-s)
-        return rise * tf.exp(tf.math.log_sigmoid(s * (value + b0)) - top)
+        return _Sigmoid(s, b0)(implies_op(x, y))

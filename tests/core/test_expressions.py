@@ -117,7 +117,7 @@ def test_connectives_align_without_copying_operands() -> None:
     assert both(tf.zeros(3), tf.zeros(4)).shape == (3, 4)
 
 
-def test_mistakes() -> None:
+def test_mistakes_are_explained() -> None:
     x = ltn.Formula([0.1, 0.2], ["x"])
     with pytest.raises(ValueError, match=r"'z' is not a free variable of this expression; they are \['x'\]"):
         x.take("z", 0)

@@ -13,10 +13,8 @@ import ltn
 from tests.core.formulas import Grounding, Node, by_loops, by_ltn, formulas, groundings
 from tests.tolerance import assert_close
 
-# Nested p-means and sigmoids: some hundred float32 roundings on the way to a value.
-VALUE_TOLERANCE = 2e-5
-# A gradient sums over up to 5^4 combinations; near 0 and 1 the stable operators divide by eps = 1e-4.
-GRADIENT_TOLERANCE = 2e-3
+# A sum over up to 5^4 combinations, each with some ten roundings.
+GRADIENT_TOLERANCE = 1e-5
 
 
 @st.composite
@@ -39,7 +37,7 @@ def value_and_gradients(grounding: Grounding, formula: Node, **compiled: Any) ->
 
 
 def slopes(grounding: Grounding, formula: Node) -> list[Any]:
-    """Central differences of the loops, exact to about 1e-8; guards compare whole numbers, left alone."""
+    """Central differences of the loops, exact to about 1e-8."""
     h = 1e-5
     arrays = [array.astype(np.float64) for array in grounding.arrays()]
     result = [np.zeros_like(array) for array in arrays]
@@ -58,7 +56,7 @@ def slopes(grounding: Grounding, formula: Node) -> list[Any]:
 def test_values_agree_with_loops(problem: tuple[Grounding, Node]) -> None:
     grounding, formula = problem
     value = by_ltn(formula, grounding)
-    assert_close(value, by_loops(formula, grounding), VALUE_TOLERANCE, VALUE_TOLERANCE)
+    assert_close(value, by_loops(formula, grounding))
 
 
 @given(problems())
@@ -77,7 +75,7 @@ def test_eager_and_compiled_agree(problem: tuple[Grounding, Node]) -> None:
     value, gradients = value_and_gradients(*problem)
     for jit_compile in (False, True):
         compiled_value, compiled_gradients = value_and_gradients(*problem, jit_compile=jit_compile)
-        assert_close(compiled_value, value, VALUE_TOLERANCE, VALUE_TOLERANCE)
+        assert_close(compiled_value, value)
         for compiled, gradient in zip(compiled_gradients, gradients, strict=True):
             assert_close(compiled, gradient, GRADIENT_TOLERANCE, GRADIENT_TOLERANCE)
 

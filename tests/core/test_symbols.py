@@ -202,6 +202,17 @@ class TestFromLogits:
         assert_close(P([x], training=True).tensor, tf.sigmoid(network.dense(x.tensor))[:, 0])
         assert network.seen == [([(3, 2)], True)]
 
+    def test_the_model_on_flat_batches(self) -> None:
+        """`model` is a Keras model of its own, one probability per row."""
+        network = built_recorder(3, 2)
+        features, classes = tf.random.uniform((4, 2)), tf.constant([[0], [2], [1], [1]])
+        softmax = tf.nn.softmax(network.dense(features)).numpy()
+        model = ltn.Predicate.FromLogits(network, "softmax").model
+        assert_close(model([features, classes]), softmax[range(4), [0, 2, 1, 1]])
+        single = built_recorder(1, 2)
+        model = ltn.Predicate.FromLogits(single, "sigmoid", with_class_indexing=False).model
+        assert_close(model([features]), tf.sigmoid(single.dense(features))[:, 0])
+
     def test_sequential_models_and_weights(self) -> None:
         network = keras.Sequential([keras.layers.Dense(3)])
         P = ltn.Predicate.FromLogits(network, "softmax")
@@ -254,7 +265,7 @@ class TestFromLogits:
         ):
             assert_close(got, expected)
 
-    def test_mistakes(self) -> None:
+    def test_mistakes_are_explained(self) -> None:
         network = built_recorder(3, 2)
         with pytest.raises(ValueError, match="'softmax' or 'sigmoid'; got 'relu'"):
             ltn.Predicate.FromLogits(network, "relu")
@@ -262,9 +273,9 @@ class TestFromLogits:
             ltn.Predicate.FromLogits(network, "softmax", with_class_indexing=False)
         P = ltn.Predicate.FromLogits(network, "softmax", name="digit")
         x = points("x", 4, 2)
-        with pytest.raises(ValueError, match=r"\('digit'\) has 3 classes.* Of 2 values 1 are not, as 3"):
+        with pytest.raises(ValueError, match=r"index of .*'digit'.* from 0 to 2; got 3 \(1 of 2 values"):
             P([x, ltn.Variable("c", [0, 3])])
-        with pytest.raises(ValueError, match=r"indexed from 0.* as 0\.5"):
+        with pytest.raises(ValueError, match=r"a whole number from 0 to 2; got 0\.5"):
             P([x, ltn.Constant(0.5, trainable=False)])
         with pytest.raises(ValueError, match=r"feature shape \(3,\).*tf\.argmax"):
             P([x, points("c", 2, 3)])
@@ -279,9 +290,9 @@ class TestMistakes:
         P = ltn.Predicate.MLP([2, 2], name="friends")
         x = points("x", 3, 2)
         with pytest.raises(TypeError, match=r"Predicate\('friends'\).*argument 2 is a float: 0\.5"):
-            P([x, 0.5])
+            P([x, 0.5])  # type: ignore[list-item]
         with pytest.raises(TypeError, match="argument 1 is a Formula"):
-            P([P([x, x]), x])
+            P([P([x, x]), x])  # type: ignore[list-item]
         with pytest.raises(TypeError, match=r"several terms as one list: P\(\[x, y\]\)"):
             P(x, x)
         with pytest.raises(ValueError, match="needs at least one term"):
@@ -303,9 +314,7 @@ class TestMistakes:
         with pytest.raises(ValueError, match=r"argument 1 must have the feature shape \(2,\); got \(4,\)"):
             network([points("y", 3, 4)])
         two = ltn.Predicate.Lambda(lambda x, y: x, name="two")
-        with pytest.raises(
-            TypeError, match=r"Predicate\('two'\) failed on one list of 2 argument.*missing 1"
-        ):
+        with pytest.raises(TypeError, match=r"Predicate\('two'\) failed on one list of tensors.*missing 1"):
             two([points("x", 3, 2), points("y", 3, 2)])
         broken = ltn.Predicate.Lambda(lambda x: tf.matmul(x, tf.ones((3, 1))), name="broken")
         with pytest.raises(ValueError, match=r"Predicate\('broken'\) failed on .* feature shapes \(2,\)"):
@@ -316,7 +325,9 @@ class TestMistakes:
         add = ltn.Function.Lambda(lambda args: args[0] + args[1], name="sum")
         add([points("x", 3, 2), points("y", 3, 2)])
         assert add([points("x", 3, 4), points("y", 3, 4)]).feature_shape == (4,)
-        with pytest.raises(ValueError, match=r"\('sum'\) failed on one list of 2 .* shapes \(3,\), \(4,\)"):
+        with pytest.raises(
+            ValueError, match=r"\('sum'\) failed on one list of tensors .* shapes \(3,\), \(4,\)"
+        ):
             add([points("x", 3, 3), points("y", 3, 4)])
 
     def test_outputs_of_the_wrong_shape(self) -> None:
@@ -338,7 +349,7 @@ class TestMistakes:
     def test_truths_outside_the_unit_interval(self, value: float) -> None:
         P = ltn.Predicate.Lambda(lambda x: x, name="big")
         values = tf.constant([0.5, value, 0.5])
-        message = rf"Predicate\('big'\) must lie in \[0, 1\].* Of 3 values 1 are not, as {value}"
+        message = rf"Predicate\('big'\) must lie in \[0, 1\]; got {value} \(1 of 3 values"
         with pytest.raises(ltn.LogicError, match=message):
             P(ltn.Variable("x", values))
 

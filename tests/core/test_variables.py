@@ -31,7 +31,7 @@ def test_reserved_labels(label: str) -> None:
         ltn.Variable(label, [1.0])
 
 
-def test_mistakes() -> None:
+def test_mistakes_are_explained() -> None:
     with pytest.raises(ValueError, match=r"'x' needs a sequence of individuals; got the scalar 3\.0"):
         ltn.Variable("x", 3.0)
     with pytest.raises(TypeError, match=r"'x' is given terms.*ltn\.Variable\.from_constants"):
@@ -156,7 +156,7 @@ class TestDiag:
             self.Mean(ltn.diag(x, y), 0.5)  # type: ignore[arg-type]
         assert x.free_vars == ["x"]
 
-    def test_mistakes(self) -> None:
+    def test_mistakes_are_explained(self) -> None:
         x, y = ltn.diag(*self.variables())
         with pytest.raises(ValueError, match=r"'x' is already in the diagonal 'diag\(x, y\)'.*ltn\.undiag"):
             ltn.diag(x, ltn.Variable("z", [1.0, 2.0, 3.0]))

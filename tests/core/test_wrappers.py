@@ -175,7 +175,7 @@ def test_the_formula_aggregator_takes_closed_formulas() -> None:
         Mean([])
 
 
-def test_mistakes() -> None:
+def test_mistakes_are_explained() -> None:
     phi = ltn.Formula(PHI, ["x", "y"])
     with pytest.raises(ValueError, match=r"'z' is quantified but does not occur.*\['x', 'y'\]"):
         Forall(Z, phi)

@@ -98,7 +98,9 @@ def observed(interior: Array, border: Array) -> Problems:
 
 
 @pytest.mark.parametrize(("operator", "problems"), CONNECTIVES.items(), ids=map(str, CONNECTIVES))
-def test_connectives(operator: Any, problems: Problems) -> None:
+def test_connectives_have_the_gradient_problems_of_the_papers_table(
+    operator: Any, problems: Problems
+) -> None:
     interior = np.random.default_rng(0).uniform(0.01, 0.99, (2, 5000)).astype(np.float32)
     ends = np.array([0.0, 1e-6, 0.3, 0.6, 1.0], np.float32)
     border = np.stack(np.meshgrid(ends, ends)).reshape(2, -1)
@@ -106,7 +108,9 @@ def test_connectives(operator: Any, problems: Problems) -> None:
 
 
 @pytest.mark.parametrize(("operator", "problems"), AGGREGATES.items(), ids=map(str, AGGREGATES))
-def test_aggregators(operator: Any, problems: Problems) -> None:
+def test_aggregators_have_the_gradient_problems_of_the_papers_table(
+    operator: Any, problems: Problems
+) -> None:
     # A hundred values: enough that a product of uniform values underflows, as one over a data set does.
     # Between nearly false and nearly true columns, where sums of values or of errors stay below 1.
     ranges = [(0.001, 0.009), (0.01, 0.99), (0.991, 0.999)]
@@ -125,12 +129,20 @@ def test_aggregators(operator: Any, problems: Problems) -> None:
 CORNERS = np.array([[0.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0]], np.float32)
 
 
-@pytest.mark.parametrize("operator", [fo.And_Prod(), fo.Or_ProbSum(), fo.Implies_Reichenbach()], ids=str)
+STABLE = [fo.And_Prod(), fo.Or_ProbSum(), fo.Implies_Reichenbach()]
+EQUIV = fo.Equiv(fo.And_Prod(), fo.Implies_Reichenbach())
+
+
+@pytest.mark.parametrize("operator", [*STABLE, EQUIV], ids=str)
 def test_stable_connectives_pass_gradients_at_every_corner(operator: Any) -> None:
     slopes = gradients(operator, *CORNERS)
     assert np.all(np.isfinite(slopes))
     # The projections keep each operand at least eps away from where its partner stops learning.
     assert np.all(np.abs(slopes) > 0.9 * fo.eps)
+
+
+@pytest.mark.parametrize("operator", STABLE, ids=str)
+def test_without_the_projections_a_corner_stops_learning(operator: Any) -> None:
     assert np.any(gradients(lambda x, y: operator(x, y, stable=False), *CORNERS) == 0.0)
 
 
@@ -178,6 +190,16 @@ def test_stable_p_means_share_the_gradient_among_equal_values(operator: Any, n: 
         slopes = gradients(lambda xs, p=p: operator(xs, axis=1, p=p), xs)[0]
         # Sums of a million float32, in blocks, err by a few steps more than a single operation.
         assert_close([slopes.min(1) * n, slopes.max(1) * n], np.full((2, 2), 1.0 - fo.eps), rtol=2e-5)
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.filterwarnings("ignore:Aggreg_LogProd:UserWarning")  # as every time it is built
+def test_the_stable_log_product_passes_gradients_at_0_and_1(n: int) -> None:
+    at_zero, at_one = gradients(
+        lambda xs: fo.Aggreg_LogProd()(xs, axis=1), tf.stack([tf.zeros(n), tf.ones(n)])
+    )[0]
+    assert_close(at_zero, np.full(n, (1.0 - fo.eps) / fo.eps))
+    assert_close(at_one, np.full(n, 1.0 - fo.eps))
 
 
 aggregators = pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def largest_difference(left: Any, right: Any) -> float:
         for configuration, mark in zip(CONFIGURATIONS, marks, strict=True)
     ],
 )
-def test_summary_of_properties(configuration: Any, law: Law, granted: bool) -> None:
+def test_laws_hold_exactly_where_the_papers_table_says(configuration: Any, law: Law, granted: bool) -> None:
     for left, right in law(*configuration):
         difference = largest_difference(left, right)
         assert difference < ROUNDING if granted else difference > VIOLATION

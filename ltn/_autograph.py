@@ -1,8 +1,8 @@
 """AutoGraph, told to leave the library's own code alone.
 
-Compiled user code converts what it calls, which slows the first trace and finds nothing to convert here.
-Between user code and a user's own model or operator, though, every frame stays open to it, so that
-Python control flow on tensors works there.
+When a user's tf.function calls the library, AutoGraph would rewrite the library's functions too: slower
+tracing for nothing, as they hold no control flow on tensors. Functions that call back into user code (a
+model, an aggregator) are not decorated, because AutoGraph then would not reach that code either.
 """
 
 from collections.abc import Callable
