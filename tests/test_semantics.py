@@ -2,6 +2,7 @@
 
 import dataclasses
 import threading
+from typing import Any
 
 import pytest
 
@@ -23,6 +24,34 @@ def test_the_default_is_the_papers_stable_product() -> None:
         Forall=fuzzy_ops.Aggreg_pMeanError(p=2),
         Exists=fuzzy_ops.Aggreg_pMean(p=2),
         SatAgg=fuzzy_ops.Aggreg_pMeanError(p=2),
+    )
+
+
+def test_the_other_presets() -> None:
+    unstable: dict[str, Any] = {"stable": False}
+    assert ltn.semantics.product == ltn.Semantics(
+        And=fuzzy_ops.And_Prod(**unstable),
+        Or=fuzzy_ops.Or_ProbSum(**unstable),
+        Implies=fuzzy_ops.Implies_Reichenbach(**unstable),
+        Forall=fuzzy_ops.Aggreg_pMeanError(p=2, **unstable),
+        Exists=fuzzy_ops.Aggreg_pMean(p=2, **unstable),
+        SatAgg=fuzzy_ops.Aggreg_pMeanError(p=2, **unstable),
+    )
+    assert ltn.semantics.godel == ltn.Semantics(
+        And=fuzzy_ops.And_Min(),
+        Or=fuzzy_ops.Or_Max(),
+        Implies=fuzzy_ops.Implies_Godel(),
+        Forall=fuzzy_ops.Aggreg_Min(),
+        Exists=fuzzy_ops.Aggreg_Max(),
+        SatAgg=fuzzy_ops.Aggreg_Min(),
+    )
+    assert ltn.semantics.lukasiewicz == ltn.Semantics(
+        And=fuzzy_ops.And_Luk(),
+        Or=fuzzy_ops.Or_Luk(),
+        Implies=fuzzy_ops.Implies_Luk(),
+        Forall=fuzzy_ops.Aggreg_AndLuk(),
+        Exists=fuzzy_ops.Aggreg_OrLuk(),
+        SatAgg=fuzzy_ops.Aggreg_AndLuk(),
     )
 
 
@@ -54,7 +83,8 @@ def test_a_composed_equivalence_follows_and_one_of_ones_own_stays() -> None:
     followed = ltn.semantics.godel.replace(And=fuzzy_ops.And_Luk())
     assert followed.Equiv == fuzzy_ops.Equiv(fuzzy_ops.And_Luk(), fuzzy_ops.Implies_Godel())
     own = fuzzy_ops.Equiv(fuzzy_ops.And_Min(), fuzzy_ops.Implies_Luk())
-    assert ltn.Semantics(Equiv=own).replace(And=fuzzy_ops.And_Luk()).Equiv == own
+    semantics = ltn.Semantics(Equiv=own).replace(And=fuzzy_ops.And_Luk())
+    assert semantics.Equiv == semantics.wrap().Equiv.connective_op == own
 
 
 def test_it_is_immutable_and_prints_its_operators() -> None:

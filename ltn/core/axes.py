@@ -39,16 +39,15 @@ def sizes(tensors: Sequence[tf.Tensor], labels: Sequence[Sequence[str]]) -> dict
     for tensor, names in zip(tensors, labels, strict=True):
         for axis, name in enumerate(names):
             found.setdefault(name, []).append(size_of(tensor, axis))
+    result = {}
     for name, candidates in found.items():
-        check_sizes(
+        checked = check_sizes(
             candidates,
             f"The variable '{name}' must have the same number of individuals everywhere "
             "(different variables need different labels)",
         )
-    return {
-        name: next((size for size in candidates if isinstance(size, int)), candidates[0])
-        for name, candidates in found.items()
-    }
+        result[name] = next((size for size in checked if isinstance(size, int)), checked[0])
+    return result
 
 
 def size_of(tensor: tf.Tensor, axis: int) -> Size:

@@ -81,11 +81,15 @@ def check_truths(values: tf.Tensor, what: str) -> None:
     )
 
 
-def check_sizes(sizes: Sequence[Any], requirement: str) -> None:
-    """Raise unless all sizes are equal; those unknown when tracing are compared where checks are on."""
-    known = {size for size in sizes if isinstance(size, int)}
-    if len(known) > 1:
+def check_sizes(sizes: Sequence[Any], requirement: str) -> list[Any]:
+    """The sizes, all equal or an error; those unknown when tracing are compared where checks are on."""
+    known = [size for size in sizes if isinstance(size, int)]
+    if len(set(known)) > 1:
         raise LogicValueError(f"{requirement}; got {', '.join(str(size) for size in sizes)}.")
-    if _compiled_checks and len(sizes) > 1:
-        found = tf.stack([tf.cast(size, tf.int32) for size in sizes])
-        tf.debugging.Assert(tf.reduce_all(found == found[0]), [requirement, "got:", found])
+    if not _compiled_checks or len(known) == len(sizes):
+        return list(sizes)
+    found = tf.stack([tf.cast(size, tf.int32) for size in sizes])
+    check = tf.debugging.Assert(tf.reduce_all(found == found[0]), [requirement, "got:", found])
+    # What uses a size comes after the check, lest another error be faster.
+    with tf.control_dependencies([check]):
+        return [size if isinstance(size, int) else tf.identity(size) for size in sizes]

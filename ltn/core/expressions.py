@@ -197,8 +197,12 @@ def aligned(formulas: Sequence[Formula]) -> tuple[list[tf.Tensor], list[str]]:
     """The formulas' tensors over the union of their free variables, with axes of size 1; that union."""
     labels = [formula.free_vars for formula in formulas]
     order = axes.union(labels)
-    axes.sizes(as_tensors(formulas), labels)
-    return [axes.align(formula.tensor, formula.free_vars, order) for formula in formulas], order
+    found = axes.sizes(as_tensors(formulas), labels)
+    if any(isinstance(size, int) and size == 0 for size in found.values()):
+        # There is nothing to copy, and TensorFlow 2.21 dies (SIGFPE) when it optimises the gradient of
+        # an operator that itself broadcasts over a size known to be 0.
+        return [axes.broadcast(f.tensor, f.free_vars, order, found) for f in formulas], order
+    return [axes.align(f.tensor, f.free_vars, order) for f in formulas], order
 
 
 @no_autograph

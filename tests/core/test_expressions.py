@@ -24,6 +24,7 @@ def test_an_int_drops_the_axis_and_a_list_keeps_it(term: ltn.Term) -> None:
     np.testing.assert_array_equal(dropped.tensor, VALUES[:, 2])
     np.testing.assert_array_equal(kept.tensor, VALUES[:, [2, 0]])
     np.testing.assert_array_equal(term.take("x", -1).tensor, VALUES[-1])
+    np.testing.assert_array_equal(term.take("x", -2).tensor, VALUES[0])
     assert term.take("y", []).tensor.shape == (2, 0, 4)
 
 
@@ -123,6 +124,8 @@ def test_mistakes_are_explained() -> None:
         x.take("z", 0)
     with pytest.raises(ValueError, match="out of range: 'x' has 2 individuals"):
         x.take("x", 2)
+    with pytest.raises(ValueError, match="`indices` -3 are out of range"):
+        x.take("x", -3)
     for wrong in (1.9, [True, False], slice(0, 2), "a"):
         with pytest.raises(TypeError, match="an int or a list of ints; got"):
             x.take("x", wrong)  # type: ignore[arg-type]

@@ -30,6 +30,12 @@ def test_propositions_are_formulas(trainable: bool) -> None:
     assert ltn.Wrapper_Formula_Aggregator(ltn.fuzzy_ops.Aggreg_Mean())([a, b]).tensor == 0.375
 
 
+@pytest.mark.parametrize("trainable", [True, False])
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_a_proposition_may_be_true_or_false(value: float, trainable: bool) -> None:
+    assert float(ltn.Proposition(value, trainable).tensor) == value
+
+
 @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan")])
 def test_a_proposition_outside_the_unit_interval(value: float) -> None:
     with pytest.raises(ValueError, match=rf"must lie in \[0, 1\]; got {value}"):

@@ -63,6 +63,24 @@ class TestWhatTheModelSees:
         assert_close(P(x).tensor, np.full(50, 0.05))
         assert np.any(P(x, training=True).tensor == 0.0)
 
+    def test_a_tuple_of_terms_is_a_list(self) -> None:
+        x = points("x", 3, 1)
+        for symbol in (ltn.Predicate.Lambda(lambda args: args[0]), ltn.Function.Lambda(lambda args: args[0])):
+            np.testing.assert_array_equal(symbol((x,)).tensor, symbol([x]).tensor)
+
+    def test_static_sizes_are_kept(self) -> None:
+        """Of two expressions over x one may know its size; what is built on both knows it too."""
+        P = ltn.Predicate.Lambda(lambda args: args[0] < args[1] + args[2])
+
+        @tf.function(input_signature=[tf.TensorSpec((None, 1))])
+        def truths(values: tf.Tensor) -> tf.Tensor:
+            y, known = ltn.Variable("y", [1.0, 2.0]), ltn.Term([[1.0], [2.0], [3.0]], ["x"])
+            formula = P([ltn.Term(values, ["x"]), known, y])
+            assert formula.tensor.shape == (3, 2)
+            return formula.tensor
+
+        assert truths(tf.zeros((3, 1))).shape == (3, 2)
+
     def test_single_input_models_get_the_tensor_itself(self) -> None:
         inputs = keras.Input((2,))
         functional = keras.Model(inputs, keras.layers.Dense(1, activation="sigmoid")(inputs))
@@ -199,7 +217,20 @@ class TestFromLogits:
         network = built_recorder(1, 2)
         P = ltn.Predicate.FromLogits(network, "sigmoid", with_class_indexing=False)
         x = points("x", 3, 2)
-        assert_close(P([x], training=True).tensor, tf.sigmoid(network.dense(x.tensor))[:, 0])
+        for inputs in ([x], x):
+            assert_close(P(inputs, training=True).tensor, tf.sigmoid(network.dense(x.tensor))[:, 0])
+        assert network.seen == [([(3, 2)], True)] * 2
+
+    def test_positional_arguments_reach_the_network(self) -> None:
+        P = ltn.Predicate.FromLogits(lambda args, scale: scale * args[0], "sigmoid")
+        x = points("x", 3, 2)
+        truths = P([x, ltn.Variable("c", [0, 1])], 3.0)
+        assert_close(truths.tensor, tf.sigmoid(3.0 * x.tensor))
+
+    def test_arguments_of_the_model_reach_the_network(self) -> None:
+        network = built_recorder(3, 2)
+        model = ltn.Predicate.FromLogits(network, "softmax").model
+        model([tf.zeros((3, 2)), tf.zeros((3, 1))], training=True)
         assert network.seen == [([(3, 2)], True)]
 
     def test_the_model_on_flat_batches(self) -> None:
@@ -279,6 +310,9 @@ class TestFromLogits:
             P([x, ltn.Constant(0.5, trainable=False)])
         with pytest.raises(ValueError, match=r"feature shape \(3,\).*tf\.argmax"):
             P([x, points("c", 2, 3)])
+        broken = ltn.Predicate.FromLogits(lambda args: args[0] * float("nan"), "softmax", name="broken")
+        with pytest.raises(ValueError, match=r"\('broken'\) must lie in \[0, 1\]; got nan.*NaN comes from"):
+            broken([x, ltn.Variable("c", [0, 1])])
         with pytest.raises(ValueError, match="got the class only"):
             P([x])
         with pytest.raises(AttributeError, match="was not made by FromLogits"):
@@ -340,6 +374,7 @@ class TestMistakes:
             ltn.Predicate.Lambda(lambda x: tf.reduce_mean(x, keepdims=True))(x)
         with pytest.raises(TypeError, match=r"one entry per argument, as \[2\]; got 2"):
             ltn.Predicate.MLP(2)  # type: ignore[arg-type]
+        assert ltn.Function.MLP([np.int64(2)], np.int64(3))(x).feature_shape == (3,)  # type: ignore[arg-type,list-item]
         with pytest.raises(TypeError, match=r"one entry per layer, as \(16,\); got 8"):
             ltn.Predicate.MLP([2], hidden_layer_sizes=8)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="a Keras model or a callable; got 'mlp'"):
@@ -392,6 +427,21 @@ class TestMistakes:
         kind = ltn.LogicTypeError if mistake == "type" else ltn.LogicValueError
         with pytest.raises(kind, match=r"in user code[\s\S]*Predicate\('P'\)"):
             compiled(tf.zeros((2, 3)))
+
+    def test_truths_may_leave_the_interval_by_rounding_only(self) -> None:
+        P = ltn.Predicate.Lambda(lambda x: x)
+        assert P(ltn.Variable("x", [1 + 1e-6, -1e-6])).tensor.shape == (2,)
+        for value in (1.001, -0.001):
+            with pytest.raises(ValueError, match="must lie in"):
+                P(ltn.Variable("x", [value]))
+
+    def test_debug_nests(self) -> None:
+        P = ltn.Predicate.Lambda(lambda x: 2 * x)
+        with ltn.debug():
+            with ltn.debug(False):
+                assert tf.function(lambda: P(ltn.Variable("x", [0.9])).tensor)().shape == (1,)
+            with pytest.raises(tf.errors.InvalidArgumentError, match="must lie in"):
+                tf.function(lambda: P(ltn.Variable("x", [0.9])).tensor)()
 
     def test_debug_is_also_a_switch(self) -> None:
         P = ltn.Predicate.Lambda(lambda x: 2 * x)

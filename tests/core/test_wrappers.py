@@ -115,6 +115,13 @@ def test_a_quantified_variable_may_occur_in_the_mask_alone() -> None:
     assert_close(result.tensor, [0.2, 0.0, 0.7])
 
 
+@pytest.mark.parametrize("operator", MEANS)
+def test_a_mask_selects_where_it_is_not_zero(operator: Callable[..., Any]) -> None:
+    Q = ltn.Wrapper_Quantifier(operator, "forall")
+    phi, mask = ltn.Formula([0.1, 0.3, 0.5], ["x"]), ltn.Formula([0.0, 0.2, 1.0], ["x"])
+    assert_close(Q(X, phi, mask=mask).tensor, 0.4)
+
+
 def test_keyword_arguments_reach_the_operator() -> None:
     phi = ltn.Formula(PHI, ["x", "y"])
     for p in (5, 5.0, tf.constant(5.0)):
@@ -156,6 +163,21 @@ def test_a_class_absent_from_the_batch_trains_on() -> None:
         found = gradients(points, labels)
         assert all(np.all(np.isfinite(gradient)) for gradient in found)
         assert any(np.any(gradient != 0) for gradient in found)
+
+
+def test_gradients_where_a_size_is_known_to_be_zero() -> None:
+    """TensorFlow's optimiser must not meet broadcasting over nothing: it ends the process."""
+    P = ltn.Predicate.MLP([2])
+
+    @tf.function
+    def gradients(points: tf.Tensor, nobody: tf.Tensor) -> list[tf.Tensor]:
+        with tf.GradientTape() as tape:
+            x, y = ltn.Variable("x", points), ltn.Variable("y", nobody)
+            loss = Exists(x, Forall(y, And(P(y), P(x)), mask=P(y))).tensor
+        return tape.gradient(loss, P.trainable_variables)
+
+    for gradient in gradients(tf.ones((2, 2)), tf.ones((0, 2))):
+        np.testing.assert_array_equal(gradient, np.zeros(gradient.shape))
 
 
 def test_the_formula_aggregator_takes_closed_formulas() -> None:
