@@ -1,7 +1,7 @@
 """Groundings of symbols: Keras models and plain callables on flat batches of individuals."""
 
 import math
-import numbers
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -111,4 +111,4 @@ def input_shapes(model: Callable[..., Any]) -> list[FeatureShape] | None:
 
 
 def _as_shape(shape: Shape) -> tuple[int, ...]:
-    return (int(shape),) if isinstance(shape, numbers.Integral) else tuple(shape)  # type: ignore[arg-type]
+    return tuple(shape) if isinstance(shape, Sequence) else (operator.index(shape),)

@@ -96,6 +96,12 @@ def formulas(draw: st.DrawFn, grounding: Grounding) -> Node:
     return quantified(3, [])
 
 
+def is_guarded(node: Node) -> bool:
+    """Whether a quantifier in the formula has a guard."""
+    here = node[0] in ("forall", "exists") and node[3] is not None
+    return here or any(is_guarded(child) for child in node if isinstance(child, tuple))
+
+
 CONNECTIVES: dict[str, Callable[..., float]] = {
     "not": reference.standard_negation,
     "and": reference.stable_product,
