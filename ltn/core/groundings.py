@@ -68,8 +68,10 @@ class LogitsModel(keras.Model):
         # The logits model builds itself when it is first called.
         self.built = True
 
-    def call(self, inputs: Sequence[tf.Tensor], *args: Any, **kwargs: Any) -> tf.Tensor:
-        """One probability per row, shape (N,)."""
+    def call(
+        self, inputs: Sequence[tf.Tensor], *args: Any, training: bool | None = None, **kwargs: Any
+    ) -> tf.Tensor:
+        """One probability per row, shape (N,). Keras itself hands `training` on to the layers within."""
         individuals = inputs[:-1] if self.with_class_indexing else inputs
         logits = self.logits_model(packed(self.logits_model, individuals, True), *args, **kwargs)
         truths = self.activation(logits)
