@@ -1,6 +1,7 @@
 """Semantics: presets, changes, and the semantics in force."""
 
 import dataclasses
+import itertools
 import threading
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 import ltn
 from ltn import fuzzy_ops
 from ltn.semantics import current, get
+from tests.fuzzy_ops import reference
+from tests.tolerance import assert_close
 
 PRESETS = ["stable_product", "product", "godel", "lukasiewicz"]
 
@@ -27,32 +30,51 @@ def test_the_default_is_the_papers_stable_product() -> None:
     )
 
 
-def test_the_other_presets() -> None:
-    unstable: dict[str, Any] = {"stable": False}
-    assert ltn.semantics.product == ltn.Semantics(
-        And=fuzzy_ops.And_Prod(**unstable),
-        Or=fuzzy_ops.Or_ProbSum(**unstable),
-        Implies=fuzzy_ops.Implies_Reichenbach(**unstable),
-        Forall=fuzzy_ops.Aggreg_pMeanError(p=2, **unstable),
-        Exists=fuzzy_ops.Aggreg_pMean(p=2, **unstable),
-        SatAgg=fuzzy_ops.Aggreg_pMeanError(p=2, **unstable),
-    )
-    assert ltn.semantics.godel == ltn.Semantics(
-        And=fuzzy_ops.And_Min(),
-        Or=fuzzy_ops.Or_Max(),
-        Implies=fuzzy_ops.Implies_Godel(),
-        Forall=fuzzy_ops.Aggreg_Min(),
-        Exists=fuzzy_ops.Aggreg_Max(),
-        SatAgg=fuzzy_ops.Aggreg_Min(),
-    )
-    assert ltn.semantics.lukasiewicz == ltn.Semantics(
-        And=fuzzy_ops.And_Luk(),
-        Or=fuzzy_ops.Or_Luk(),
-        Implies=fuzzy_ops.Implies_Luk(),
-        Forall=fuzzy_ops.Aggreg_AndLuk(),
-        Exists=fuzzy_ops.Aggreg_OrLuk(),
-        SatAgg=fuzzy_ops.Aggreg_AndLuk(),
-    )
+PAPER: dict[str, dict[str, Any]] = {
+    "stable_product": {
+        "And": reference.stable_product,
+        "Or": reference.stable_probabilistic_sum,
+        "Implies": reference.stable_reichenbach,
+        "Forall": reference.power_mean_error(2, stable=True),
+        "Exists": reference.power_mean(2, stable=True),
+    },
+    "product": {
+        "And": reference.product,
+        "Or": reference.probabilistic_sum,
+        "Implies": reference.reichenbach,
+        "Forall": reference.power_mean_error(2, stable=False),
+        "Exists": reference.power_mean(2, stable=False),
+    },
+    "godel": {
+        "And": reference.minimum,
+        "Or": reference.maximum,
+        "Implies": reference.godel,
+        "Forall": min,
+        "Exists": max,
+    },
+    "lukasiewicz": {
+        "And": reference.lukasiewicz_and,
+        "Or": reference.lukasiewicz_or,
+        "Implies": reference.lukasiewicz_implication,
+        "Forall": reference.lukasiewicz_and_of_all,
+        "Exists": reference.lukasiewicz_or_of_all,
+    },
+}
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_are_the_papers_configurations(name: str) -> None:
+    preset, paper = get(name), PAPER[name]
+    # Each list exposes one end of the aggregators: Lukasiewicz's reach 0 and 1 early.
+    for values in ([0.0, 0.3, 0.45, 1.0], [0.9, 0.95, 1.0, 0.98], [0.1, 0.0, 0.2, 0.05], [1.0] * 4):
+        for x, y in itertools.product(values, repeat=2):
+            assert_close(preset.Not(x), reference.standard_negation(x))
+            for symbol in ("And", "Or", "Implies"):
+                assert_close(getattr(preset, symbol)(x, y), paper[symbol](x, y))
+            assert_close(preset.Equiv(x, y), reference.equivalence(paper["And"], paper["Implies"])(x, y))
+        for symbol in ("Forall", "Exists"):
+            assert_close(getattr(preset, symbol)(values), paper[symbol](values))
+        assert_close(preset.SatAgg(values), paper["Forall"](values))
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -3,7 +3,7 @@
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 import keras
 import tensorflow as tf
@@ -11,7 +11,7 @@ import tensorflow as tf
 from ltn._autograph import no_autograph
 from ltn.errors import LogicTypeError, LogicValueError
 
-Shape = int | Sequence[int]
+Shape = SupportsIndex | Sequence[SupportsIndex]
 FeatureShape = tuple[int | None, ...]
 
 
@@ -113,4 +113,4 @@ def input_shapes(model: Callable[..., Any]) -> list[FeatureShape] | None:
 
 
 def _as_shape(shape: Shape) -> tuple[int, ...]:
-    return tuple(shape) if isinstance(shape, Sequence) else (operator.index(shape),)
+    return tuple(operator.index(size) for size in (shape if isinstance(shape, Sequence) else [shape]))

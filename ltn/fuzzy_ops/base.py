@@ -45,8 +45,10 @@ def not_ones(x: tf.Tensor) -> tf.Tensor:
 
 @dataclasses.dataclass(frozen=True)
 class Operator(abc.ABC):
-    """An operator with its hyper-parameters: compared and printed by value, and hashed
-    unless a hyper-parameter is a tensor."""
+    """An operator with its hyper-parameters: compared and printed by value.
+
+    It is hashed by value too, unless a hyper-parameter is a tensor.
+    """
 
     def __post_init__(self) -> None:
         self._check(**self._own())

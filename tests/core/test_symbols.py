@@ -203,7 +203,7 @@ class TestMistakes:
             ltn.Predicate.Lambda(lambda x: tf.reduce_mean(x, keepdims=True))(x)
         with pytest.raises(TypeError, match=r"one entry per argument, as \[2\]; got 2"):
             ltn.Predicate.MLP(2)  # type: ignore[arg-type]
-        assert ltn.Function.MLP([np.int64(2)], np.int64(3))(x).feature_shape == (3,)  # type: ignore[arg-type,list-item]
+        assert ltn.Function.MLP([np.int64(2)], np.int64(3))(x).feature_shape == (3,)
         with pytest.raises(TypeError, match=r"one entry per layer, as \(16,\); got 8"):
             ltn.Predicate.MLP([2], hidden_layer_sizes=8)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="a Keras model or a callable; got 'mlp'"):

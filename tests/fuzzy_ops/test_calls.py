@@ -307,3 +307,13 @@ def test_half_precision_has_finite_gradients(operator: fo.Aggregator) -> None:
             tape.watch(xs)
             result = operator(xs)
         assert np.all(np.isfinite(tape.gradient(result, xs)))
+
+
+@pytest.mark.parametrize(("p", "powers"), [(1, set()), (2, {"Square", "Sqrt"}), (3, {"Pow"})])
+@pytest.mark.parametrize("mask", [None, [1, 0, 1]])
+@p_means
+def test_p_is_specialised_and_nothing_is_ragged(operator: Any, p: int, powers: set[str], mask: Any) -> None:
+    graph = tf.function(lambda xs: operator(p)(xs, mask=mask)).get_concrete_function(tf.zeros(3)).graph
+    types = {op.type for op in graph.get_operations()}
+    assert types & {"Pow", "Square", "Sqrt"} == powers
+    assert not [name for name in types if "Ragged" in name or name == "Where"]
