@@ -1,0 +1,244 @@
+"""Typed checking: whether a tree is a formula or a term of a signature, and of which domain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from ltn.language import syntax
+from ltn.language.complaints import Complaints, quoted
+from ltn.language.diagnostics import with_source
+from ltn.language.domains import Domain
+from ltn.language.names import BUILT_INS, listed
+from ltn.language.scopes import Scope
+from ltn.language.shapes import NUMBER, Shape, broadcast, fits
+from ltn.language.sorts import FORMULA, Sort
+from ltn.language.tree import Node, Span, fold
+
+if TYPE_CHECKING:
+    from ltn.language.signature import Signature
+
+_SIGNS: dict[type[Node], str] = {
+    syntax.Not: "~",
+    syntax.And: "&",
+    syntax.Or: "|",
+    syntax.Implies: "->",
+    syntax.Iff: "<->",
+}
+
+
+def check(signature: Signature, node: Node, source: str = "", expected: str | None = None) -> Sort:
+    """The sort of the tree; raise unless it is an expression of the signature.
+
+    Args:
+        signature: the declared symbols.
+        node: the tree.
+        source: the text that its spans refer to; without it, messages show the tree as it is printed.
+        expected: "formula" or "term", if only that will do.
+    """
+    node, source = with_source(node, source)
+    complaints = Complaints(signature, source)
+    scope = Scope(complaints)
+    sort = fold(node, _Checker(signature, complaints, scope).sort_of, enter=scope.enter)
+    if expected == "formula" and not sort.is_formula:
+        complaints.of_type(f"Expected a formula, which is true to a degree; {quoted(node)} is a term.", node)
+    if expected == "term" and sort.is_formula:
+        complaints.of_type(
+            f"Expected a term, which denotes an individual; {quoted(node)} is a formula.", node
+        )
+    return sort
+
+
+class _Checker:
+    """Finds the sort of a node from those of the nodes below."""
+
+    def __init__(self, signature: Signature, complaints: Complaints, scope: Scope):
+        self.signature = signature
+        self.complaints = complaints
+        self.scope = scope
+
+    def sort_of(self, node: Node, below: tuple[Sort, ...]) -> Sort:
+        match node:
+            case syntax.Number():
+                return Sort(NUMBER)
+            case syntax.Name():
+                return self._name(node)
+            case syntax.Apply():
+                return self._apply(node, below)
+            case syntax.Negative():
+                return Sort(self._shape_of_term("`-` negates", node.operand, below[0]))
+            case syntax.Arithmetic():
+                return self._arithmetic(node, below)
+            case syntax.Comparison():
+                self._check_comparison(node, below)
+            case syntax.Quantifier():
+                for child, sort in zip(node.children, below, strict=True):
+                    what = "The body of a quantifier" if child is node.body else "A guard"
+                    self._check_formula(f"{what} must be a formula", child, sort)
+                self.scope.leave(node)
+            case _:
+                does = "negates" if isinstance(node, syntax.Not) else "connects"
+                for child, sort in zip(node.children, below, strict=True):
+                    self._check_formula(f"`{_SIGNS[type(node)]}` {does} formulas", child, sort)
+        return FORMULA
+
+    def _check_formula(self, requirement: str, node: Node, sort: Sort) -> None:
+        if not sort.is_formula:
+            self.complaints.of_type(f"{requirement}; {quoted(node)} is a term.", node)
+
+    def _name(self, node: syntax.Name) -> Sort:
+        name, signature = node.name, self.signature
+        kind = signature.kind(name)
+        if kind == "variable":
+            self.scope.see(name)
+            return Sort(signature.variables[name].shape, signature.variables[name])
+        if kind == "constant":
+            return Sort(signature.constants[name].shape, signature.constants[name])
+        if kind is None:
+            known = [*signature.variables, *signature.constants, *signature.propositions]
+            self.complaints.unknown(name, "variable, constant or proposition", known, node)
+        if kind != "proposition":
+            self.complaints.of_type(
+                f"'{name}' is a {kind}: write it with its arguments, {signature.written(name)}.", node
+            )
+        return FORMULA
+
+    # Functions and predicates
+
+    def _apply(self, node: syntax.Apply, below: tuple[Sort, ...]) -> Sort:
+        symbol, signature = node.symbol, self.signature
+        place = node.span and Span(node.span.start, node.span.start + len(symbol))
+        kind = signature.kind(symbol)
+        if kind is None:
+            known = [*signature.predicates, *signature.functions, *BUILT_INS]
+            self.complaints.unknown(symbol, "predicate or function", known, place)
+        if kind in ("variable", "constant", "proposition"):
+            self.complaints.of_type(f"'{symbol}' is a {kind}: write it without arguments.", place)
+        for position, (argument, sort) in enumerate(zip(node.arguments, below, strict=True), start=1):
+            if sort.is_formula:
+                self.complaints.of_type(
+                    f"Argument {position} of '{symbol}' must be a term; {quoted(argument)} is a formula.",
+                    argument,
+                )
+        if kind == "predicate":
+            self._check_arguments(node, signature.predicates[symbol], below)
+            return FORMULA
+        if kind == "function":
+            inputs, output = signature.functions[symbol]
+            self._check_arguments(node, inputs, below)
+            return Sort(output.shape, output)
+        self._check_arity(node, 1, len(below))
+        return Sort(NUMBER if symbol == "norm" else below[0].shape)
+
+    def _check_arity(self, node: syntax.Apply, expected: int, came: int) -> None:
+        if came != expected:
+            count = "1 argument" if expected == 1 else f"{expected} arguments"
+            written = self.signature.written(node.symbol)
+            self.complaints.of_type(f"'{node.symbol}' takes {count}, {written}; got {came}.", node)
+
+    def _check_arguments(
+        self, node: syntax.Apply, inputs: tuple[Domain, ...], below: tuple[Sort, ...]
+    ) -> None:
+        # A term of a product fills one place for each of its parts.
+        places: list[tuple[int, Node, Sort, Domain | None]] = []
+        for position, (argument, sort) in enumerate(zip(node.arguments, below, strict=True), start=1):
+            parts = (None,) if sort.domain is None else sort.domain.flat
+            places += [(position, argument, sort, part) for part in parts]
+        self._check_arity(node, len(inputs), len(places))
+        for expected, (position, argument, sort, part) in zip(inputs, places, strict=True):
+            what = f"Argument {position} of '{node.symbol}' must be of the domain '{expected.name}'"
+            if sort.domain is None:
+                self._check_plain_argument(what, argument, sort.shape or NUMBER, expected)
+            elif part is not expected:
+                self.complaints.of_type(
+                    f"{what}; {quoted(argument)} is of the domain '{sort.domain.name}'.", argument
+                )
+
+    def _check_plain_argument(self, what: str, argument: Node, shape: Shape, domain: Domain) -> None:
+        """Raise if a term without a domain cannot be in the domain."""
+        if not fits(shape, domain.shape):
+            self.complaints.of_type(
+                f"{what}, with the shape {domain.shape}; {quoted(argument)} has the shape {shape}.", argument
+            )
+        value = _literal(argument)
+        if value is None or domain.shape != NUMBER:
+            return
+        if domain.features is not None and value not in domain.features:
+            self.complaints.of_value(
+                f"{argument} is not an individual of '{domain.name}' ({listed(domain.names or ())}).",
+                argument,
+            )
+        if not domain.contains([[value]])[0]:
+            self.complaints.of_value(
+                f"{argument} is outside the bounds {domain.bounds} of the domain '{domain.name}'.", argument
+            )
+
+    # Arithmetic and comparisons
+
+    def _shape_of_term(self, does: str, operand: Node, sort: Sort) -> Shape:
+        if sort.shape is None:
+            self.complaints.of_type(f"{does} terms; {quoted(operand)} is a formula.", operand)
+        return sort.shape
+
+    def _arithmetic(self, node: syntax.Arithmetic, below: tuple[Sort, ...]) -> Sort:
+        does = f"`{node.operator}` combines"
+        left = self._shape_of_term(does, node.left, below[0])
+        right = self._shape_of_term(does, node.right, below[1])
+        shape = broadcast(left, right)
+        if shape is None:
+            self._fail_shapes(does, node, left, right)
+        return Sort(shape)
+
+    def _fail_shapes(self, does: str, node: syntax.Operation, left: Shape, right: Shape) -> NoReturn:
+        self.complaints.of_type(
+            f"{does} terms of one shape, or a term and a number; {quoted(node.left)} has the shape {left}, "
+            f"{quoted(node.right)} {right}.",
+            node.right,
+        )
+
+    def _check_comparison(self, node: syntax.Comparison, below: tuple[Sort, ...]) -> None:
+        if any(sort.is_formula for sort in below):
+            self._check_degree(node, below)
+            return
+        does = f"`{node.operator}` compares"
+        left, right = below
+        if left.domain is not None and right.domain is not None and left.domain.flat != right.domain.flat:
+            self.complaints.of_type(
+                f"{does} terms of one domain; {quoted(node.left)} is of the domain '{left.domain.name}', "
+                f"{quoted(node.right)} of '{right.domain.name}'. To relate two domains, declare a predicate "
+                "or a function on them.",
+                node.right,
+            )
+        left_shape, right_shape = left.shape or NUMBER, right.shape or NUMBER
+        if node.operator not in ("=", "!="):
+            for operand, shape in ((node.left, left_shape), (node.right, right_shape)):
+                if shape != NUMBER:
+                    self.complaints.of_type(
+                        f"{does} numbers; {quoted(operand)} has the shape {shape}. Compare its norm, or "
+                        "another function of it.",
+                        operand,
+                    )
+        if broadcast(left_shape, right_shape) is None:
+            self._fail_shapes(does, node, left_shape, right_shape)
+
+    def _check_degree(self, node: syntax.Comparison, below: tuple[Sort, ...]) -> None:
+        """Raise unless a predicate, which stands for its degree of truth, is compared with a number."""
+        for operand, sort, other in zip(node.children, below, reversed(below), strict=True):
+            if sort.is_formula and not (isinstance(operand, syntax.Apply) and other == Sort(NUMBER)):
+                advice = " For the equivalence of formulas write `<->`." if other.is_formula else ""
+                self.complaints.of_type(
+                    f"`{node.operator}` compares terms, or the truth of a predicate with a number, as in "
+                    f"`P(x) > 0.5`; {quoted(operand)} is a formula.{advice}",
+                    operand,
+                )
+
+
+def _literal(node: Node) -> np.float32 | None:
+    """The number that is written there, if it is one."""
+    sign = -1.0 if isinstance(node, syntax.Negative) else 1.0
+    number = node.operand if isinstance(node, syntax.Negative) else node
+    if not isinstance(number, syntax.Number):
+        return None
+    with np.errstate(over="ignore"):
+        return np.float32(sign * number.value)

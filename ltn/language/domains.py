@@ -1,0 +1,259 @@
+"""Domains: the types of the individuals that terms denote."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ltn.errors import LogicTypeError, LogicValueError
+from ltn.language.individuals import Features, Individuals, read_individuals
+from ltn.language.names import listed
+from ltn.language.shapes import NUMBER, Shape, as_shape, fits
+
+Bounds = tuple[float, float] | str
+
+# Softmax and sums of probabilities leave their bounds by a few units in the last place of float32.
+_ROUNDING = 1e-5
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Domain:
+    """A set of individuals, each a tensor of features; two domains are the same only if one object.
+
+    Args:
+        name: names the domain.
+        shape: the shape of the features of an individual, with None for unknown sizes. A number is a vector
+            of size 1, which is the default.
+        values: the individuals, if the domain is finite: a range or list of numbers; a list of names,
+            grounded by their position, a class index; a dict from names to features; or an array (k, *shape).
+        bounds: (low, high) for all features, or "simplex": not negative, with the sum 1.
+        equality: what `t1 = t2` means outside guards: "strict", or "smooth" for exp(-alpha * distance).
+        alpha: how quickly a smooth equality falls.
+
+    Attributes:
+        names: those of the individuals of a finite domain, numerals where none were given; otherwise None.
+        features: theirs, float32 of shape (k, *shape); otherwise None.
+        named: whether the names were given, so that they are constants of the language.
+        parts: the factors of a product of domains; otherwise empty.
+
+    >>> digits = Domain("digits", values=range(10))
+    >>> digits
+    Domain('digits', shape=(1,), 10 individuals)
+    >>> Domain("people", shape=4) * Domain("towns", values=["Rome", "Seoul"])
+    Domain('people * towns', shape=(5,))
+    """
+
+    name: str
+    shape: Shape
+    names: tuple[str, ...] | None
+    features: Features | None
+    named: bool
+    bounds: Bounds | None
+    equality: str
+    alpha: float
+    parts: tuple[Domain, ...]
+
+    def __init__(
+        self,
+        name: str,
+        shape: int | Sequence[int | None] = (),
+        values: Any = None,
+        bounds: Any = None,
+        equality: str = "strict",
+        alpha: float = 1.0,
+    ):
+        if not isinstance(name, str) or not name:
+            raise LogicTypeError(f"The name of a domain must be a non-empty string; got {name!r}.")
+        individuals = None if values is None else read_individuals(name, values)
+        given = as_shape(shape, f"the domain '{name}'")
+        self._set(
+            name=name,
+            shape=given or NUMBER if individuals is None else _agreed_shape(name, given, individuals),
+            names=None if individuals is None else individuals.names,
+            features=None if individuals is None else _read_only(individuals.features),
+            named=individuals is not None and individuals.named,
+            equality=_as_equality(name, equality),
+            alpha=_as_alpha(name, alpha),
+            parts=(),
+        )
+        self._set(bounds=_as_bounds(self, bounds))
+        if individuals is not None and not self.contains(individuals.features).all():
+            outside = np.flatnonzero(~self.contains(individuals.features))
+            raise LogicValueError(
+                f"Individuals of '{name}' lie outside its bounds {self.bounds}: "
+                f"{listed([individuals.names[index] for index in outside])}."
+            )
+
+    def _set(self, **attributes: Any) -> None:
+        for attribute, value in attributes.items():
+            object.__setattr__(self, attribute, value)
+
+    def __mul__(self, other: Domain) -> Domain:
+        if not isinstance(other, Domain):
+            raise LogicTypeError(f"The product is of domains; got a {type(other).__name__}: {other!r}.")
+        parts = (*self.flat, *other.flat)
+        same = len({(part.equality, part.alpha) for part in parts}) == 1
+        product = object.__new__(Domain)
+        product._set(
+            name=" * ".join(part.name for part in parts),
+            shape=(sum(_size(part) for part in parts),),
+            names=None,
+            features=None,
+            named=False,
+            bounds=None,
+            equality=self.equality if same else "strict",
+            alpha=self.alpha if same else 1.0,
+            parts=parts,
+        )
+        return product
+
+    def __repr__(self) -> str:
+        said = [repr(self.name), f"shape={self.shape}"]
+        if self.names is not None:
+            said.append(f"{len(self.names)} individual{'s' if len(self.names) > 1 else ''}")
+        if self.bounds is not None:
+            said.append(f"bounds={self.bounds!r}")
+        if self.equality == "smooth":
+            said.append(f"equality='smooth', alpha={self.alpha:g}")
+        return f"Domain({', '.join(said)})"
+
+    @property
+    def flat(self) -> tuple[Domain, ...]:
+        """The sequence of domains that this is: the parts of a product, and otherwise the domain alone.
+
+        >>> people, towns = Domain("people"), Domain("towns")
+        >>> (people * towns).flat == (people, towns), people.flat == (people,)
+        (True, True)
+        """
+        return self.parts or (self,)
+
+    def contains(self, features: Any) -> NDArray[np.bool_]:
+        """Whether individuals lie within the bounds, up to rounding.
+
+        Args:
+            features: theirs, shape (n, *shape).
+
+        >>> Domain("colours", shape=3, bounds="simplex").contains([[0.5, 0.5, 0.0], [1.0, 0.5, 0.0]])
+        array([ True, False])
+        """
+        values = np.asarray(features, dtype=np.float64)
+        if values.ndim != len(self.shape) + 1 or not fits(values.shape[1:], self.shape):
+            raise LogicValueError(
+                f"Individuals of '{self.name}' have the features {self.shape}, n of them an array "
+                f"(n, *features); got the shape {values.shape}."
+            )
+        if self.parts:
+            ends = np.cumsum([_size(part) for part in self.parts])[:-1]
+            pieces = zip(self.parts, np.split(values, ends, axis=1), strict=True)
+            inside = [part.contains(piece.reshape(-1, *part.shape)) for part, piece in pieces]
+            return np.all(inside, axis=0)
+        rows = values.reshape(len(values), math.prod(values.shape[1:]))
+        if self.bounds is None:
+            return np.ones(len(rows), dtype=np.bool_)
+        if isinstance(self.bounds, str):
+            return np.all(rows >= -_ROUNDING, axis=1) & (np.abs(rows.sum(axis=1) - 1.0) <= _ROUNDING)
+        low, high = self.bounds
+        return np.all((rows >= low - _ROUNDING) & (rows <= high + _ROUNDING), axis=1)
+
+    def get_config(self) -> dict[str, Any]:
+        """What `from_config` needs, for JSON; of a product the names of its parts.
+
+        >>> Domain.from_config(Domain("digits", values=range(10)).get_config())
+        Domain('digits', shape=(1,), 10 individuals)
+        """
+        if self.parts:
+            return {"parts": [part.name for part in self.parts]}
+        return {
+            "name": self.name,
+            "shape": list(self.shape),
+            "names": None if self.names is None else list(self.names),
+            "features": None if self.features is None else self.features.tolist(),
+            "named": self.named,
+            "bounds": list(self.bounds) if isinstance(self.bounds, tuple) else self.bounds,
+            "equality": self.equality,
+            "alpha": self.alpha,
+        }
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Domain:
+        """The domain that `get_config` describes; a product is restored by its signature."""
+        if "parts" in config:
+            raise LogicValueError(
+                f"A product is made of the domains {config['parts']} themselves: restore it with `*`, or the "
+                "whole signature with Signature.from_config."
+            )
+        values = None
+        if config["names"] is not None:
+            features = np.asarray(config["features"], dtype=np.float32)
+            values = Individuals(tuple(config["names"]), features, config["named"])
+        bounds = tuple(config["bounds"]) if isinstance(config["bounds"], list) else config["bounds"]
+        return cls(config["name"], config["shape"], values, bounds, config["equality"], config["alpha"])
+
+
+def _agreed_shape(name: str, given: Shape, individuals: Individuals) -> Shape:
+    shape = individuals.features.shape[1:]
+    if given and not fits(given, shape):
+        raise LogicValueError(
+            f"The domain '{name}' has the `shape` {given}, but its `values` have the features {shape}; "
+            "leave `shape` out, or make them agree."
+        )
+    return shape
+
+
+def _as_bounds(domain: Domain, bounds: Any) -> Bounds | None:
+    if bounds is None:
+        return None
+    if isinstance(bounds, str):
+        if bounds == "simplex" and len(domain.shape) == 1:
+            return bounds
+        if bounds == "simplex":
+            raise LogicValueError(
+                f"A simplex has one axis of features; the domain '{domain.name}' has the shape "
+                f"{domain.shape}."
+            )
+    elif isinstance(bounds, list | tuple) and len(bounds) == 2:
+        try:
+            low, high = (float(bound) for bound in bounds)
+        except (TypeError, ValueError):
+            pass
+        else:
+            if low <= high:
+                return low, high
+    raise LogicValueError(
+        f"The `bounds` of the domain '{domain.name}' are two numbers, (low, high), or 'simplex'; "
+        f"got {bounds!r}."
+    )
+
+
+def _as_equality(name: str, equality: str) -> str:
+    if equality not in ("strict", "smooth"):
+        raise LogicValueError(
+            f"The `equality` of the domain '{name}' must be 'strict' or 'smooth'; got {equality!r}."
+        )
+    return equality
+
+
+def _as_alpha(name: str, alpha: float) -> float:
+    if not isinstance(alpha, int | float | np.number) or not 0.0 < alpha < math.inf:
+        raise LogicValueError(f"The `alpha` of the domain '{name}' must be a number above 0; got {alpha!r}.")
+    return float(alpha)
+
+
+def _size(domain: Domain) -> int:
+    """The number of features."""
+    if None in domain.shape:
+        raise LogicValueError(
+            f"A product needs domains of known shapes; '{domain.name}' has the shape {domain.shape}."
+        )
+    return math.prod(size for size in domain.shape if size is not None)
+
+
+def _read_only(features: Features) -> Features:
+    features = features.copy()
+    features.flags.writeable = False
+    return features

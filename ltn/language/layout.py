@@ -1,0 +1,64 @@
+"""How several formulas stand in one text: each begins at the start of a line, indented lines continue it."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import NamedTuple
+
+from ltn.language.names import KEYWORDS, NAME
+from ltn.language.reader import MisreadError
+from ltn.language.tree import Span
+
+_LABEL = re.compile(rf"({NAME})[ \t]*:(?:\s|#[^\n]*)*")
+
+
+class Entry(NamedTuple):
+    """One formula of a text: its label, its own text, and where in the whole that begins."""
+
+    label: str | None
+    source: str
+    offset: int
+
+
+def plain(text: str) -> str:
+    """The text without lines that are comments, and without the indentation that all lines share.
+
+    Such lines stay, empty, so that the numbers of the others are those of the text.
+    """
+    return textwrap.dedent(re.sub(r"(?m)^[ \t]*#.*$", "", text.replace("\r\n", "\n")))
+
+
+def entries(text: str) -> list[Entry]:
+    """The formulas of a plain text, not yet parsed."""
+    found: list[tuple[int, int]] = []
+    start = 0
+    for line in text.split("\n"):
+        # The language has no strings: `#` always begins a comment.
+        end = start + len(line.split("#")[0].rstrip())
+        if line.strip():
+            if not line[0].isspace():
+                found.append((start, end))
+            elif found:
+                found[-1] = (found[-1][0], end)
+            else:
+                first = start + len(line) - len(line.lstrip())
+                raise MisreadError(
+                    "An indented line continues the formula above it, and there is none. Begin each formula "
+                    "at the start of a line.",
+                    Span(first, end),
+                )
+        start += len(line) + 1
+    return [_entry(text, start, end) for start, end in found]
+
+
+def _entry(text: str, start: int, end: int) -> Entry:
+    label = _LABEL.match(text, start, end)
+    if label is None or label[1] in KEYWORDS:
+        return Entry(None, text[start:end], start)
+    if label.end() == end:
+        raise MisreadError(
+            f"The label '{label[1]}' stands alone; write its formula behind it, or below it and indented.",
+            Span(*label.span(1)),
+        )
+    return Entry(label[1], text[label.end() : end], label.end())

@@ -1,0 +1,66 @@
+"""Names of the language: which are legal, and the nearest to a misspelt one."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+
+from ltn.errors import LogicTypeError, LogicValueError
+
+# As the terminal NAME of the grammar; a test compares them.
+NAME = r"[^\W\d]\w*'*"
+KEYWORDS = ("and", "diag", "exists", "forall", "not", "or", "where")
+# The Euclidean norm of a term, a number; and the absolute value, feature by feature.
+BUILT_INS = ("abs", "norm")
+
+
+def check_name(name: str, what: str) -> None:
+    """Raise unless the grammar reads `name` as a name; `what` says whose it is."""
+    if not isinstance(name, str):
+        raise LogicTypeError(f"The name of {what} must be a string; got a {type(name).__name__}: {name!r}.")
+    if not re.fullmatch(NAME, name):
+        raise LogicValueError(
+            f"{name!r} cannot name {what}: a name begins with a letter or an underscore, followed by "
+            "letters, digits and underscores, and by primes (') at its end."
+        )
+    if name in KEYWORDS:
+        raise LogicValueError(
+            f"{name!r} cannot name {what}: it is a keyword of the language; they are {', '.join(KEYWORDS)}."
+        )
+
+
+def names_of(text: str) -> list[str]:
+    """The names in a text such as "x, y": separated by commas, by spaces, or by both.
+
+    >>> names_of("x, y z")
+    ['x', 'y', 'z']
+    """
+    if not isinstance(text, str):
+        raise LogicTypeError(
+            f"Names are given as one string, as 'x, y'; got a {type(text).__name__}: {text!r}."
+        )
+    names = re.split(r"[,\s]+", text.strip(", \t\n"))
+    if names == [""]:
+        raise LogicValueError(
+            f"There is no name in {text!r}; write names with commas between them, as 'x, y'."
+        )
+    return names
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate most like the name, capital and small letters alike; None if none is near."""
+    by_lower = {candidate.lower(): candidate for candidate in candidates}
+    found = difflib.get_close_matches(name.lower(), by_lower, n=1)
+    return by_lower[found[0]] if found else None
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """The names with commas between them; of many, the first ones and the last.
+
+    >>> listed([str(number) for number in range(100)])
+    '0, 1, ..., 99'
+    """
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{names[0]}, {names[1]}, ..., {names[-1]}"

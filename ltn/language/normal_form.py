@@ -1,0 +1,68 @@
+"""Negation normal form: negations on atoms only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from ltn.errors import LogicTypeError
+from ltn.language.syntax import And, Apply, Comparison, Iff, Implies, Name, Not, Or, Quantifier
+from ltn.language.tree import Node, fold
+
+_DUAL = {"forall": "exists", "exists": "forall"}
+
+
+class _Both(NamedTuple):
+    """The normal forms of a formula and of its negation."""
+
+    holds: Node
+    fails: Node
+
+
+def negation_normal_form(node: Node) -> Node:
+    """The formula without `->` and `<->`, its negations on atoms only.
+
+    `a -> b` becomes `~a | b`, and `a <-> b` becomes `(~a | b) & (~b | a)`; negations move inward by the laws
+    of De Morgan and the duality of the quantifiers, whose guards and options stay. Classically the result is
+    equivalent; in Real Logic only under operators that have these laws. Nested equivalences make it
+    exponentially large.
+
+    >>> from ltn.language import parse
+    >>> print(negation_normal_form(parse("~forall x where x > 0: P(x) -> Q(x)")))
+    exists x where x > 0: P(x) & ~Q(x)
+    """
+    return fold(node, _combine, below=_formulas_below).holds
+
+
+def _formulas_below(node: Node) -> Sequence[Node]:
+    match node:
+        case Quantifier():
+            return (node.body,)
+        case Not() | And() | Or() | Implies() | Iff():
+            return node.children
+    return ()
+
+
+def _combine(node: Node, below: tuple[_Both, ...]) -> _Both:
+    span = node.span
+    match node, below:
+        case Name() | Apply() | Comparison(), _:
+            return _Both(node, Not(node, span=span))
+        case Not(), (operand,):
+            return _Both(operand.fails, operand.holds)
+        case And(), (a, b):
+            return _Both(And(a.holds, b.holds, span=span), Or(a.fails, b.fails, span=span))
+        case Or(), (a, b):
+            return _Both(Or(a.holds, b.holds, span=span), And(a.fails, b.fails, span=span))
+        case Implies(), (a, b):
+            return _Both(Or(a.fails, b.holds, span=span), And(a.holds, b.fails, span=span))
+        case Iff(), (a, b):
+            there = Or(a.fails, b.holds, span=span), And(a.holds, b.fails, span=span)
+            back = Or(b.fails, a.holds, span=span), And(b.holds, a.fails, span=span)
+            return _Both(And(there[0], back[0], span=span), Or(there[1], back[1], span=span))
+        case Quantifier(), (body,):
+            return _Both(
+                replace(node, body=body.holds), replace(node, kind=_DUAL[node.kind], body=body.fails)
+            )
+    raise LogicTypeError(f"Only formulas have a negation normal form; `{node}` is a term.")

@@ -1,0 +1,254 @@
+"""The signature: the symbols that are declared, and the domains that make them typed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ltn.errors import LogicTypeError, LogicValueError
+from ltn.language import checking, names, scopes
+from ltn.language.domains import Domain
+from ltn.language.names import BUILT_INS, check_name
+from ltn.language.sorts import Sort
+from ltn.language.tree import Node
+
+
+class Signature:
+    """The declared symbols, each kind in order of declaration.
+
+    Symbols share one namespace; domains have their own, but for variables, since data may be given by the
+    name of either. The functions `norm(t)`, the Euclidean norm, and `abs(t)`, feature by feature, are
+    always there.
+
+    Attributes:
+        domains: by name.
+        constants: the domain of each; the individuals of a domain given by names are constants.
+        variables: the domain of each.
+        functions: the domains of the inputs, and that of the output.
+        predicates: the domains of the inputs.
+        propositions: their names, as the keys.
+
+    >>> signature = Signature()
+    >>> people, towns = Domain("people", shape=4), Domain("towns", values=["Rome", "Seoul"])
+    >>> signature.add_domain(people)
+    >>> signature.add_domain(towns)
+    >>> signature.add_constant("Bob", people)
+    >>> signature.add_constant("Charlie", people)
+    >>> signature.add_predicate("lives_in", (people, towns))
+    >>> from ltn.language import parse
+    >>> signature.check_formula(parse("lives_in(Bob, Rome)"))
+    >>> signature.check_formula(parse("lives_in(Bob, Charlie)"))
+    Traceback (most recent call last):
+    ...
+    ltn.errors.LogicTypeError: Argument 2 of 'lives_in' must be of the domain 'towns'; 'Charlie' is of the
+    domain 'people'.
+        lives_in(Bob, Charlie)
+                      ^^^^^^^
+    """
+
+    def __init__(self) -> None:
+        self.domains: dict[str, Domain] = {}
+        self.constants: dict[str, Domain] = {}
+        self.variables: dict[str, Domain] = {}
+        self.functions: dict[str, tuple[tuple[Domain, ...], Domain]] = {}
+        self.predicates: dict[str, tuple[Domain, ...]] = {}
+        self.propositions: dict[str, None] = {}
+
+    def __repr__(self) -> str:
+        said = {
+            "domains": list(self.domains),
+            "constants": list(self.constants),
+            "variables": list(self.variables),
+            "functions": [
+                f"{self.written(name)} -> {output.name}" for name, (_, output) in self.functions.items()
+            ],
+            "predicates": [self.written(name) for name in self.predicates],
+            "propositions": list(self.propositions),
+        }
+        lines = [f"{kind}: {names.listed(those, most=20)}" for kind, those in said.items() if those]
+        return f"Signature({'; '.join(lines)})"
+
+    def add_domain(self, domain: Domain) -> None:
+        """Declare a domain; its individuals, if they were given by names, become constants."""
+        if not isinstance(domain, Domain):
+            raise LogicTypeError(f"Expected a Domain; got a {type(domain).__name__}: {domain!r}.")
+        if domain.parts:
+            raise LogicValueError(
+                f"The product '{domain.name}' needs no declaration: its parts are declared."
+            )
+        check_name(domain.name, "a domain")
+        if domain.name in self.domains:
+            raise LogicValueError(f"There is already a domain '{domain.name}'; choose another name.")
+        if domain.name in self.variables:
+            raise LogicValueError(
+                f"'{domain.name}' cannot name a domain: it is already {self._described(domain.name)}, and "
+                "data is given by the name of either."
+            )
+        individuals = (domain.names or ()) if domain.named else ()
+        for name in individuals:
+            self._check_new(name, f"an individual of the domain '{domain.name}'")
+        self.domains[domain.name] = domain
+        self.constants.update(dict.fromkeys(individuals, domain))
+
+    def add_constant(self, name: str, domain: Domain) -> None:
+        """Declare a constant of the domain."""
+        self._check_new(name, "a constant")
+        self._check_domain(domain, f"the constant '{name}'")
+        self.constants[name] = domain
+
+    def add_variable(self, name: str, domain: Domain) -> None:
+        """Declare a variable of the domain."""
+        self._check_new(name, "a variable")
+        if name in self.domains:
+            raise LogicValueError(
+                f"{name!r} cannot name a variable: it is already a domain, and data is given by the name of "
+                "either."
+            )
+        self._check_domain(domain, f"the variable '{name}'")
+        self.variables[name] = domain
+
+    def add_function(self, name: str, inputs: Domain | Sequence[Domain], output: Domain) -> None:
+        """Declare a function from individuals of the domains `inputs` to one of the domain `output`."""
+        self._check_new(name, "a function")
+        flat = self._flat(inputs, f"the function '{name}'", "a constant")
+        self._check_domain(output, f"the output of the function '{name}'")
+        self.functions[name] = (flat, output)
+
+    def add_predicate(self, name: str, inputs: Domain | Sequence[Domain]) -> None:
+        """Declare a predicate on individuals of the domains `inputs`."""
+        self._check_new(name, "a predicate")
+        self.predicates[name] = self._flat(inputs, f"the predicate '{name}'", "a proposition")
+
+    def add_proposition(self, name: str) -> None:
+        """Declare a proposition."""
+        self._check_new(name, "a proposition")
+        self.propositions[name] = None
+
+    def kind(self, name: str) -> str | None:
+        """What the symbol is: "variable", "constant", "function", "predicate", "proposition", "built-in
+        function", or None; domains are no symbols."""
+        kinds: dict[str, Mapping[str, Any] | tuple[str, ...]] = {
+            "variable": self.variables,
+            "constant": self.constants,
+            "function": self.functions,
+            "predicate": self.predicates,
+            "proposition": self.propositions,
+            "built-in function": BUILT_INS,
+        }
+        return next((kind for kind, those in kinds.items() if name in those), None)
+
+    def written(self, symbol: str) -> str:
+        """How the function or predicate is applied, as in `lives_in(people, towns)`."""
+        if symbol in BUILT_INS:
+            return f"{symbol}(t)"
+        inputs = self.predicates[symbol] if symbol in self.predicates else self.functions[symbol][0]
+        return f"{symbol}({', '.join(domain.name for domain in inputs)})"
+
+    names_of = staticmethod(names.names_of)
+
+    def check(self, node: Node, source: str = "") -> Sort:
+        """What the formula or term is, after checking it; `source` is the text that it was read from."""
+        return checking.check(self, node, source)
+
+    def check_formula(self, node: Node, source: str = "") -> None:
+        """Raise unless the tree is a formula of this signature."""
+        checking.check(self, node, source, expected="formula")
+
+    def check_term(self, node: Node, source: str = "") -> Sort:
+        """The shape and the domain of the term; raise unless the tree is a term of this signature."""
+        return checking.check(self, node, source, expected="term")
+
+    def check_closed(self, node: Node, source: str = "") -> None:
+        """Raise if the formula has free variables."""
+        scopes.check_closed(self, node, source)
+
+    def free_variables(self, node: Node) -> list[str]:
+        """The free variables of the formula or term, in order of first appearance."""
+        return list(scopes.free_occurrences(self, node))
+
+    def get_config(self) -> dict[str, Any]:
+        """What `from_config` needs, for JSON."""
+        return {
+            "domains": [domain.get_config() for domain in self.domains.values()],
+            "constants": {name: _reference(domain) for name, domain in self.constants.items()},
+            "variables": {name: _reference(domain) for name, domain in self.variables.items()},
+            "functions": {
+                name: {"inputs": [domain.name for domain in inputs], "output": _reference(output)}
+                for name, (inputs, output) in self.functions.items()
+            },
+            "predicates": {
+                name: [domain.name for domain in inputs] for name, inputs in self.predicates.items()
+            },
+            "propositions": list(self.propositions),
+        }
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Signature:
+        """The signature that `get_config` describes, with domains of its own."""
+        signature = cls()
+        for domain in map(Domain.from_config, config["domains"]):
+            # Without its individuals: they follow among the constants, in their order.
+            signature.domains[domain.name] = domain
+        for name, reference in config["constants"].items():
+            signature.add_constant(name, signature._resolved(reference))
+        for name, reference in config["variables"].items():
+            signature.add_variable(name, signature._resolved(reference))
+        for name, function in config["functions"].items():
+            inputs = [signature.domains[part] for part in function["inputs"]]
+            signature.add_function(name, inputs, signature._resolved(function["output"]))
+        for name, inputs in config["predicates"].items():
+            signature.add_predicate(name, [signature.domains[part] for part in inputs])
+        for name in config["propositions"]:
+            signature.add_proposition(name)
+        return signature
+
+    def _resolved(self, reference: str | list[str]) -> Domain:
+        if isinstance(reference, str):
+            return self.domains[reference]
+        first, *others = (self.domains[name] for name in reference)
+        for other in others:
+            first = first * other
+        return first
+
+    def _check_new(self, name: str, what: str) -> None:
+        check_name(name, what)
+        if self.kind(name) is not None:
+            raise LogicValueError(f"{name!r} cannot name {what}: it is already {self._described(name)}.")
+
+    def _described(self, name: str) -> str:
+        kind = self.kind(name)
+        domain = self.variables.get(name) or self.constants.get(name)
+        return f"a {kind}" if domain is None else f"a {kind} of the domain '{domain.name}'"
+
+    def _check_domain(self, domain: Domain, what: str) -> None:
+        if not isinstance(domain, Domain):
+            raise LogicTypeError(
+                f"The domain of {what} must be a Domain object; got a {type(domain).__name__}: {domain!r}."
+            )
+        for part in domain.flat:
+            if part.name not in self.domains:
+                raise LogicValueError(
+                    f"The domain '{part.name}' of {what} is not declared: declare it first."
+                )
+            if self.domains[part.name] is not part:
+                raise LogicValueError(
+                    f"The domain '{part.name}' of {what} is another object than the declared domain of that "
+                    "name: use the declared one."
+                )
+
+    def _flat(self, inputs: Domain | Sequence[Domain], what: str, without: str) -> tuple[Domain, ...]:
+        domains = [inputs] if isinstance(inputs, Domain) else inputs
+        if isinstance(domains, str) or not isinstance(domains, Sequence):
+            raise LogicTypeError(
+                f"The inputs of {what} must be a Domain or a sequence of them; "
+                f"got a {type(inputs).__name__}: {inputs!r}."
+            )
+        if not domains:
+            raise LogicValueError(f"There is no input of {what}; without inputs, declare {without}.")
+        for domain in domains:
+            self._check_domain(domain, f"an input of {what}")
+        return tuple(part for domain in domains for part in domain.flat)
+
+
+def _reference(domain: Domain) -> str | list[str]:
+    return [part.name for part in domain.parts] if domain.parts else domain.name

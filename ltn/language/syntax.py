@@ -1,0 +1,282 @@
+"""The syntax tree of the written language: terms and formulas, compared by value, printed as text."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from ltn.errors import LogicValueError
+from ltn.language.names import check_name
+from ltn.language.tree import Node, Span
+
+__all__ = [
+    "And",
+    "Apply",
+    "Arithmetic",
+    "Binary",
+    "Comparison",
+    "Iff",
+    "Implies",
+    "Name",
+    "Negative",
+    "Node",
+    "Not",
+    "Number",
+    "Or",
+    "Quantifier",
+    "Span",
+    "Unary",
+]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Number(Node):
+    """A number, at least 0: `-1` is the `Negative` of 1.
+
+    >>> from ltn.language import parse
+    >>> parse("0.50").value
+    0.5
+    """
+
+    value: float
+
+    def _check(self) -> None:
+        if not 0.0 <= self.value <= sys.float_info.max:
+            raise LogicValueError(f"A number in a formula is finite and at least 0; got {self.value}.")
+        object.__setattr__(self, "value", float(self.value))
+
+    @property
+    def _label(self) -> tuple[object, ...]:
+        return (self.value,)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Name(Node):
+    """A variable, a constant or a proposition: the signature tells which.
+
+    >>> from ltn.language import parse
+    >>> parse("x'").name
+    "x'"
+    """
+
+    name: str
+
+    def _check(self) -> None:
+        check_name(self.name, "a variable, a constant or a proposition")
+
+    @property
+    def _label(self) -> tuple[object, ...]:
+        return (self.name,)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Apply(Node):
+    """A function or a predicate applied to terms: f(t_1, ..., t_m).
+
+    >>> from ltn.language import parse
+    >>> atom = parse("lives_in(father(x), Rome)")
+    >>> atom.symbol, atom.arguments
+    ('lives_in', (Apply('father(x)'), Name('Rome')))
+    """
+
+    symbol: str
+    arguments: tuple[Node, ...]
+
+    def _check(self) -> None:
+        check_name(self.symbol, "a function or a predicate")
+        if not self.arguments:
+            raise LogicValueError(f"'{self.symbol}' is applied to nothing; without arguments use a Name.")
+
+    @property
+    def _label(self) -> tuple[object, ...]:
+        return (self.symbol,)
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return self.arguments
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Unary(Node):
+    """A node with one below it.
+
+    >>> from ltn.language import parse
+    >>> parse("~A").operand
+    Name('A')
+    """
+
+    operand: Node
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (self.operand,)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Binary(Node):
+    """A node with two below it.
+
+    >>> from ltn.language import parse
+    >>> parse("A -> B -> C").right
+    Implies('B -> C')
+    """
+
+    left: Node
+    right: Node
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (self.left, self.right)
+
+
+class Negative(Unary):
+    """The term -t.
+
+    >>> from ltn.language import parse
+    >>> parse("-x")
+    Negative('-x')
+    """
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Operation(Node):
+    """One of the signs of the class between two terms."""
+
+    signs: ClassVar[tuple[str, ...]] = ()
+
+    operator: str
+    left: Node
+    right: Node
+
+    def _check(self) -> None:
+        if self.operator not in self.signs:
+            raise LogicValueError(
+                f"{type(self).__name__} has one of the operators {' '.join(self.signs)}; "
+                f"got {self.operator!r}."
+            )
+
+    @property
+    def _label(self) -> tuple[object, ...]:
+        return (self.operator,)
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (self.left, self.right)
+
+
+class Arithmetic(Operation):
+    """The term t1 + t2, t1 - t2, t1 * t2 or t1 / t2, feature by feature.
+
+    >>> from ltn.language import parse
+    >>> parse("x + 2 * y").operator
+    '+'
+    """
+
+    signs = ("+", "-", "*", "/")
+
+
+class Comparison(Operation):
+    """The atomic formula t1 = t2, or with one of != < <= > >=.
+
+    >>> from ltn.language import parse
+    >>> parse("age(x) ≥ 18").operator
+    '>='
+    """
+
+    signs = ("=", "!=", "<", "<=", ">", ">=")
+
+
+class Not(Unary):
+    """Negation.
+
+    >>> from ltn.language import parse
+    >>> parse("not A")
+    Not('~A')
+    """
+
+
+class And(Binary):
+    """Conjunction.
+
+    >>> from ltn.language import parse
+    >>> parse("A and B")
+    And('A & B')
+    """
+
+
+class Or(Binary):
+    """Disjunction.
+
+    >>> from ltn.language import parse
+    >>> parse("A or B & C")
+    Or('A | B & C')
+    """
+
+
+class Implies(Binary):
+    """Implication.
+
+    >>> from ltn.language import parse
+    >>> parse("A → B")
+    Implies('A -> B')
+    """
+
+
+class Iff(Binary):
+    """Equivalence.
+
+    >>> from ltn.language import parse
+    >>> parse("A <-> B")
+    Iff('A <-> B')
+    """
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Quantifier(Node):
+    """Q x_1, ..., x_h where guard: body.
+
+    `kind` is "forall" or "exists". Each of `groups` names the variables of one axis: one variable, or those
+    of a `diag`. `options` are hyper-parameters of the aggregator, as (("p", 6.0),). `variable_spans` tells
+    where `variables` were read, one for each, or is empty.
+
+    >>> from ltn.language import parse
+    >>> formula = parse("forall[p=6] diag(x, y), z where x < z: P(x, y, z)")
+    >>> formula.kind, formula.groups, formula.guard, formula.options
+    ('forall', (('x', 'y'), ('z',)), Comparison('x < z'), (('p', 6.0),))
+    """
+
+    kind: str
+    groups: tuple[tuple[str, ...], ...]
+    body: Node
+    guard: Node | None = None
+    options: tuple[tuple[str, float], ...] = ()
+    variable_spans: tuple[Span, ...] = field(default=(), kw_only=True)
+
+    def _check(self) -> None:
+        if self.kind not in ("forall", "exists"):
+            raise LogicValueError(f"A quantifier is 'forall' or 'exists'; got {self.kind!r}.")
+        if not self.groups or not all(self.groups):
+            raise LogicValueError(f"A quantifier binds at least one variable; got the groups {self.groups}.")
+        for variable in self.variables:
+            check_name(variable, "a variable")
+        for option, value in self.options:
+            check_name(option, "an option of a quantifier")
+            if not -sys.float_info.max <= value <= sys.float_info.max:
+                raise LogicValueError(f"The option '{option}' must be a finite number; got {value}.")
+        options = [option for option, _ in self.options]
+        if len(set(options)) < len(options):
+            raise LogicValueError(f"The options of a quantifier are distinct; got {', '.join(options)}.")
+
+    @property
+    def _label(self) -> tuple[object, ...]:
+        return (self.kind, self.groups, self.options)
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (self.body,) if self.guard is None else (self.guard, self.body)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The variables that are bound here."""
+        return tuple(variable for group in self.groups for variable in group)

@@ -1,0 +1,136 @@
+"""What is wrong with a text that cannot be parsed, in plain words."""
+
+from __future__ import annotations
+
+from lark import Lark, Token
+
+from ltn.language.names import KEYWORDS
+from ltn.language.tree import Span
+
+# How other languages write it, and how this one does.
+_SIGNS = {
+    "<=>": "<->",
+    "&&": "&",
+    "/\\": "&",
+    "||": "|",
+    "\\/": "|",
+    "=>": "->",
+    "==": "=",
+    "=<": "<=",
+    "<>": "!=",
+    "!": "~",
+    "⇒": "->",
+    "⇔": "<->",
+    "−": "-",  # noqa: RUF001  # the minus sign of mathematics
+    "×": "*",  # noqa: RUF001
+    "·": "*",
+}
+_WORDS = {"iff": "<->", "implies": "->"}
+_COMPARISONS = ("=", "!=", "≠", "<", "<=", "≤", ">", ">=", "≥")
+_LONGEST_SHOWN = 30
+
+# The plain word for each token that can be asked for, in the order in which a message names them.
+_PUNCTUATION = {
+    "OPEN_OPTIONS": "'['",
+    "EQUAL": "'='",
+    "OPEN": "'('",
+    "COMMA": "','",
+    "WHERE": "'where'",
+    "COLON": "':'",
+    "CLOSE": "')'",
+    "CLOSE_OPTIONS": "']'",
+}
+
+
+def explain(parser: Lark, source: str, position: int, found: str) -> tuple[str, Span]:
+    """What was expected and what was found instead, and where.
+
+    Args:
+        parser: the parser that could not go on.
+        source: the text.
+        position: where it could not go on.
+        found: the token or the character that stands there; empty at the end of the text.
+    """
+    until = parser.parse_interactive(source[:position])
+    before = until.exhaust_lexer()
+    if not found and not before:
+        return "There is no formula in the text; write one, as in `forall x: P(x)`.", Span(0, 1)
+    accepted: set[str] = until.accepts()  # type: ignore[no-untyped-call]
+    if not found:
+        end = _start(before[-1]) + len(before[-1])
+        hint = _unclosed(source[:end], before)
+        return f"Expected {_expected(accepted)}, found the end of the formula.{hint}", Span(end, end + 1)
+    hint = _foreign(source, position, found) or _hint(found, before, accepted)
+    return f"Expected {_expected(accepted)}, found '{found}'.{hint}", Span(position, position + len(found))
+
+
+def _expected(tokens: set[str]) -> str:
+    words = []
+    if "FORALL" in tokens:
+        words.append("a formula or a term")
+    elif {"NUMBER", "NAME"} <= tokens:
+        words.append("a term")
+    elif "DIAG" in tokens:
+        words += ["a variable", "'diag'"]
+    elif "NAME" in tokens:
+        words.append("a name")
+    elif "NUMBER" in tokens:
+        words.append("a number")
+    operand_done = "IMPLIES" in tokens
+    # Where a formula can begin or has ended, '(' and '=' go without saying.
+    said = {"OPEN", "EQUAL"} if words or operand_done else set()
+    words += [word for token, word in _PUNCTUATION.items() if token in tokens - said]
+    if operand_done:
+        words.append("an operator" if "EQUAL" in tokens else "a connective")
+    if "$END" in tokens:
+        words.append("the end of the formula")
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _foreign(source: str, position: int, found: str) -> str:
+    """How this language writes what stands there in the manner of another; empty if it is nothing known."""
+    for wrong, right in _SIGNS.items():
+        # The first characters of a foreign sign may be a token of this language.
+        first = max(0, position - len(wrong) + 1)
+        if wrong in source[first : position + len(wrong)]:
+            return f" Instead of `{wrong}` write `{right}`."
+    return f" Instead of `{found}` write `{_WORDS[found]}`." if found in _WORDS else ""
+
+
+def _hint(found: str, before: list[Token], accepted: set[str]) -> str:
+    """What the writer may have meant; empty when nothing comes to mind."""
+    for word in [found, *(str(token) for token in before[-1:])]:
+        if word.lower() in KEYWORDS and word not in KEYWORDS:
+            return f" Keywords have small letters: write `{word.lower()}`."
+    types = [token.type for token in before]
+    if found == "in":
+        return " The domain of a variable is told where the variable is declared: leave it out here."
+    if found == ":" and types == ["NAME"]:
+        return " A label is read in texts of many formulas only."
+    if found == ")" and types[-2:] == ["NAME", "OPEN"]:
+        return f" Without arguments, write `{before[-2]}`."
+    if found in _COMPARISONS and "IMPLIES" in accepted:
+        return " Comparisons do not chain: join two with `&`."
+    return ""
+
+
+def _unclosed(text: str, tokens: list[Token]) -> str:
+    """Says which bracket is open at the end of the text, if there is one."""
+    openings: list[int] = []
+    for position, token in enumerate(tokens):
+        if token.type in ("OPEN", "OPEN_OPTIONS"):
+            openings.append(position)
+        elif token.type in ("CLOSE", "CLOSE_OPTIONS"):
+            openings.pop()
+    if not openings:
+        return ""
+    opening = openings[-1]
+    is_call = opening > 0 and tokens[opening - 1].type in ("NAME", "DIAG", "FORALL", "EXISTS")
+    shown = text[_start(tokens[opening - is_call]) :]
+    if len(shown) > _LONGEST_SHOWN:
+        shown = f"{shown[:_LONGEST_SHOWN].rstrip()}..."
+    return f" The '{tokens[opening]}' of `{shown}` is not closed."
+
+
+def _start(token: Token) -> int:
+    return token.start_pos or 0

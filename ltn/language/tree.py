@@ -1,0 +1,137 @@
+"""What all nodes of the syntax tree share: place, comparison, and ways through a tree.
+
+Trees may be deep, as a conjunction of thousands of facts is: nothing here recurses over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+from ltn.errors import LogicTypeError
+
+T = TypeVar("T")
+
+
+class Span(NamedTuple):
+    """Where a node stands in the text that it was read from: character offsets, the end exclusive.
+
+    Parentheses around a node are not part of its span, those inside it are.
+
+    >>> from ltn.language import parse
+    >>> parse("(A) & B").span, parse("(A) & B").left.span
+    (Span(start=0, end=7), Span(start=1, end=2))
+    """
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Node:
+    """A part of a formula; where it was read from has no influence on equality.
+
+    >>> from ltn.language import parse
+    >>> parse("A & B") == parse("A and (B)"), parse("A & B").children
+    (True, (Name('A'), Name('B')))
+    """
+
+    span: Span | None = field(default=None, kw_only=True)
+    _hash: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        for child in self.children:
+            if not isinstance(child, Node):
+                raise LogicTypeError(
+                    f"{type(self).__name__} is built of nodes; got a {type(child).__name__}: {child!r}. "
+                    "Read a text with ltn.language.parse."
+                )
+        self._check()
+        self._set_hash()
+
+    def _check(self) -> None:
+        """Raise unless the node can be written down."""
+
+    def _set_hash(self) -> None:
+        # Once, from the hashes of the children: asking for it neither recurses nor costs.
+        content = (type(self).__name__, self._label, *(child._hash for child in self.children))
+        object.__setattr__(self, "_hash", hash(content))
+
+    @property
+    def _label(self) -> tuple[object, ...]:
+        """What distinguishes this node from another with the same children."""
+        return ()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Node):
+            return NotImplemented
+        pairs: list[tuple[Node, Node]] = [(self, other)]
+        while pairs:
+            one, two = pairs.pop()
+            if one is two:
+                continue
+            if type(one) is not type(two) or one._hash != two._hash or one._label != two._label:
+                return False
+            if len(one.children) != len(two.children):
+                return False
+            pairs.extend(zip(one.children, two.children, strict=True))
+        return True
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Hashes of strings differ from one process to the next.
+        self.__dict__.update(state)
+        self._set_hash()
+
+    def __str__(self) -> str:
+        from ltn.language.printer import text
+
+        return text(self)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        """The nodes directly below, in the order of the text."""
+        return ()
+
+    def walk(self) -> Iterator[Node]:
+        """This node and all below it, from the top and from the left."""
+        pending: list[Node] = [self]
+        while pending:
+            node = pending.pop()
+            yield node
+            pending.extend(reversed(node.children))
+
+
+def fold(
+    root: Node,
+    combine: Callable[[Node, tuple[T, ...]], T],
+    enter: Callable[[Node], None] = lambda node: None,
+    below: Callable[[Node], Sequence[Node]] = lambda node: node.children,
+) -> T:
+    """Work on a tree from the bottom up and from the left, to any depth.
+
+    Args:
+        root: the tree.
+        combine: is called with a node and the results of the nodes below it; gives the node's own.
+        enter: is called with a node before those below it.
+        below: the nodes that count as below a node; by default its children.
+    """
+    pending: list[tuple[Node, int | None]] = [(root, None)]
+    results: list[T] = []
+    while pending:
+        node, count = pending.pop()
+        if count is None:
+            enter(node)
+            children = below(node)
+            pending.append((node, len(children)))
+            pending.extend((child, None) for child in reversed(children))
+        else:
+            first = len(results) - count
+            results[first:] = [combine(node, tuple(results[first:]))]
+    return results[0]

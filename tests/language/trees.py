@@ -1,0 +1,131 @@
+"""Random trees: any that can be written, and formulas with their truth in a small classical model."""
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+from hypothesis import strategies as st
+
+from ltn.language import (
+    And,
+    Apply,
+    Arithmetic,
+    Comparison,
+    Iff,
+    Implies,
+    Name,
+    Negative,
+    Node,
+    Not,
+    Number,
+    Or,
+    Quantifier,
+)
+from ltn.language.names import KEYWORDS, NAME
+
+CONNECTIVES: list[type[And] | type[Or] | type[Implies] | type[Iff]] = [And, Or, Implies, Iff]
+KINDS = st.sampled_from(["forall", "exists"])
+
+
+def names() -> st.SearchStrategy[str]:
+    near_keywords = st.sampled_from(["forallx", "order", "not'", "Diag", "x₁", "ä_1''", "_"])
+    return near_keywords | st.from_regex(NAME, fullmatch=True).filter(lambda name: name not in KEYWORDS)
+
+
+def _options() -> st.SearchStrategy[tuple[tuple[str, float], ...]]:
+    values = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-9, 9)
+    return st.dictionaries(names(), values, max_size=2).map(lambda options: tuple(options.items()))
+
+
+def trees(quantified_guards: bool = True) -> st.SearchStrategy[Node]:
+    """Trees of all kinds of nodes, formulas and terms mixed; optionally without quantifiers in guards."""
+    leaves = st.one_of(
+        names().map(Name), st.floats(0, allow_infinity=False).map(Number), st.integers(0, 9).map(Number)
+    )
+
+    def above(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
+        guards = st.none() | inner
+        if not quantified_guards:
+            guards = guards.filter(lambda guard: guard is None or not _has_quantifier(guard))
+        groups = st.lists(st.lists(names(), min_size=1, max_size=3).map(tuple), min_size=1, max_size=3)
+        return st.one_of(
+            st.builds(Apply, names(), st.lists(inner, min_size=1, max_size=3).map(tuple)),
+            st.builds(Negative, inner),
+            st.builds(Not, inner),
+            st.builds(Arithmetic, st.sampled_from("+-*/"), inner, inner),
+            st.builds(Comparison, st.sampled_from(Comparison.signs), inner, inner),
+            *(st.builds(connective, inner, inner) for connective in CONNECTIVES),
+            st.builds(Quantifier, KINDS, groups.map(tuple), inner, guards, _options()),
+        )
+
+    return st.recursive(leaves, above, max_leaves=12)
+
+
+def _has_quantifier(node: Node) -> bool:
+    return any(isinstance(below, Quantifier) for below in node.walk())
+
+
+SIZE = 2
+VARIABLES = ["x", "y", "z"]
+Model = Mapping[str, Any]
+
+
+def models() -> st.SearchStrategy[Model]:
+    """Truth of A and B, of P on individuals, and of R on pairs of them; a value for each variable."""
+    table = st.lists(st.booleans(), min_size=SIZE * SIZE, max_size=SIZE * SIZE)
+    values = {variable: st.integers(0, SIZE - 1) for variable in VARIABLES}
+    return st.fixed_dictionaries({"A": st.booleans(), "B": st.booleans(), "P": table, "R": table, **values})
+
+
+def formulas() -> st.SearchStrategy[Node]:
+    """Formulas over the symbols of a model, with guards, diagonals, and quantifiers inside guards."""
+    variables = st.sampled_from(VARIABLES)
+    terms = variables.map(Name)
+    atoms = st.one_of(
+        st.sampled_from(["A", "B"]).map(Name),
+        terms.map(lambda term: Apply("P", (term,))),
+        st.tuples(terms, terms).map(lambda pair: Apply("R", pair)),
+        st.builds(Comparison, st.sampled_from(["=", "<"]), terms, terms),
+    )
+    groups = st.permutations(VARIABLES).flatmap(
+        lambda v: st.sampled_from([((v[0],),), ((v[0],), (v[1],)), ((v[0], v[1]), (v[2],))])
+    )
+
+    def above(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
+        return st.one_of(
+            st.builds(Not, inner),
+            *(st.builds(connective, inner, inner) for connective in CONNECTIVES),
+            st.builds(Quantifier, KINDS, groups, inner, st.none() | inner),
+        )
+
+    return st.recursive(atoms, above, max_leaves=8)
+
+
+def truth(node: Node, model: Model) -> bool:
+    """The classical truth of the formula in the model."""
+    match node:
+        case Name(name=name):
+            return bool(model[name])
+        case Apply(symbol=symbol, arguments=arguments):
+            index = [model[argument.name] for argument in arguments if isinstance(argument, Name)]
+            return bool(model[symbol][sum(SIZE**i * value for i, value in enumerate(index))])
+        case Comparison(operator=operator, left=Name(name=left), right=Name(name=right)):
+            return bool(model[left] == model[right] if operator == "=" else model[left] < model[right])
+        case Not(operand=operand):
+            return not truth(operand, model)
+        case And(left=left, right=right):
+            return truth(left, model) and truth(right, model)
+        case Or(left=left, right=right):
+            return truth(left, model) or truth(right, model)
+        case Implies(left=left, right=right):
+            return truth(right, model) or not truth(left, model)
+        case Iff(left=left, right=right):
+            return truth(left, model) == truth(right, model)
+        case Quantifier(kind=kind, groups=groups, body=body, guard=guard):
+            instances = []
+            for values in itertools.product(range(SIZE), repeat=len(groups)):
+                bound = {v: value for group, value in zip(groups, values, strict=True) for v in group}
+                instances.append({**model, **bound})
+            safe = [instance for instance in instances if guard is None or truth(guard, instance)]
+            return {"forall": all, "exists": any}[kind](truth(body, instance) for instance in safe)
+    raise NotImplementedError(node)
