@@ -2,7 +2,8 @@
 
 Presets: `stable_product`, the default, made for learning; `product`, the same without projections, exact at
 0 and 1, made for querying; `godel` (minimum and maximum) and `lukasiewicz`, each with the implication and the
-aggregators of its own t-norm, whose gradients reach few operands or vanish.
+aggregators of its own t-norm, whose gradients reach few operands or vanish; `log_product`, of another class,
+computes with the logarithms of truth values.
 """
 
 from __future__ import annotations
@@ -10,23 +11,43 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import dataclasses
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from ltn import fuzzy_ops
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops.base import check_operator
+from ltn.fuzzy_ops.record import Record
 
 if TYPE_CHECKING:
     from ltn.core import Wrappers
 
-__all__ = ["Semantics", "current", "get", "godel", "lukasiewicz", "product", "stable_product", "using"]
+__all__ = [
+    "LogSemantics",
+    "Semantics",
+    "current",
+    "from_config",
+    "get",
+    "godel",
+    "log_product",
+    "lukasiewicz",
+    "product",
+    "stable_product",
+    "using",
+]
 
 TensorOperator = Callable[..., Any]
 
+# What formulas on truth values have and formulas on log-truths do not.
+_TRUTH_VALUED = ("Not", "Implies", "Equiv", "wrap")
+_WHOLE_FORMULAS = (
+    "It evaluates whole formulas, in negation normal form, not one operator at a time: "
+    'use it in ltn.Theory("log_product").'
+)
+
 
 @dataclasses.dataclass(frozen=True)
-class Semantics:
+class Semantics(Record):
     """The operator behind every logical symbol; by default the paper's stable product configuration.
 
     `And`, `Or`, `Implies` and `Equiv` are called `op(x, y)`, `Not` `op(x)`, and the aggregators `Forall`,
@@ -51,25 +72,11 @@ class Semantics:
     SatAgg: TensorOperator = fuzzy_ops.Aggreg_pMeanError(p=2)
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            if field.name == "Equiv" and self.Equiv is None:
-                object.__setattr__(self, "Equiv", self._composed_equiv())
-            check_operator(field.name, getattr(self, field.name))
-
-    def replace(self, **operators: TensorOperator) -> Semantics:
-        """A copy with other operators. An `Equiv` composed of `And` and `Implies` follows them.
-
-        >>> import ltn
-        >>> godel = ltn.semantics.godel.replace(Implies=ltn.fuzzy_ops.Implies_KleeneDienes())
-        >>> godel.Equiv
-        Equiv(and_op=And_Min(), implies_op=Implies_KleeneDienes())
-        """
-        symbols = [field.name for field in dataclasses.fields(self)]
-        for name in operators:
-            if name not in symbols:
-                raise LogicTypeError(f"A semantics has no symbol `{name}`; it has: {', '.join(symbols)}.")
-        composed: dict[str, Any] = {"Equiv": None} if self.Equiv == self._composed_equiv() else {}
-        return dataclasses.replace(self, **composed | operators)
+        if self.Equiv is None:
+            for name in ("And", "Implies"):  # by the names they have here, before Equiv complains of its own
+                check_operator(name, getattr(self, name))
+            object.__setattr__(self, "Equiv", self._composed_equiv())
+        super().__post_init__()
 
     def wrap(self) -> Wrappers:
         """The eight wrappers that an LTN program applies to formulas.
@@ -87,8 +94,36 @@ class Semantics:
 
         return wrap(self)
 
+    def _following(self) -> dict[str, Any]:
+        return {"Equiv": None} if self.Equiv == self._composed_equiv() else {}
+
     def _composed_equiv(self) -> fuzzy_ops.Equiv:
         return fuzzy_ops.Equiv(self.And, self.Implies)
+
+
+@dataclasses.dataclass(frozen=True)
+class LogSemantics(Record):
+    """Operators on log-truths, for formulas in negation normal form; by default those of the product.
+
+    There is no negation and no implication: a negated atom has a log-truth of its own. So it does not combine
+    formulas one operator at a time; `ltn.Theory("log_product")` evaluates whole formulas by it.
+
+    >>> import ltn
+    >>> ltn.semantics.log_product.replace(Exists=ltn.fuzzy_ops.Aggreg_LogMeanExp(p=4)).Exists
+    Aggreg_LogMeanExp(p=4)
+    """
+
+    And: TensorOperator = fuzzy_ops.And_Log()
+    Or: TensorOperator = fuzzy_ops.Or_Log()
+    Forall: TensorOperator = fuzzy_ops.Aggreg_LogMean()
+    Exists: TensorOperator = fuzzy_ops.Aggreg_LogMeanExp()
+    SatAgg: TensorOperator = fuzzy_ops.Aggreg_LogMean()
+
+    if not TYPE_CHECKING:  # type checkers know that there is no such attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            advice = f" {_WHOLE_FORMULAS}" if name in _TRUTH_VALUED else ""
+            raise AttributeError(f"A LogSemantics has no `{name}`.{advice}")
 
 
 stable_product = Semantics()
@@ -117,28 +152,48 @@ lukasiewicz = Semantics(
     SatAgg=fuzzy_ops.Aggreg_AndLuk(),
 )
 
-_presets = {
+log_product = LogSemantics()
+
+_presets: dict[str, Semantics | LogSemantics] = {
     "stable_product": stable_product,
     "product": product,
     "godel": godel,
     "lukasiewicz": lukasiewicz,
+    "log_product": log_product,
 }
 _in_force = contextvars.ContextVar("semantics", default=stable_product)
 
 
-def get(semantics: Semantics | str) -> Semantics:
-    """A semantics by the name of its preset; a `Semantics` is returned as it is.
+@overload
+def get(semantics: Semantics) -> Semantics: ...
+@overload
+def get(semantics: LogSemantics) -> LogSemantics: ...
+@overload
+def get(semantics: str) -> Any: ...
+def get(semantics: Semantics | LogSemantics | str) -> Semantics | LogSemantics:
+    """A semantics by the name of its preset; a `Semantics` or `LogSemantics` is returned as it is.
 
     >>> get("godel").And
     And_Min()
     """
-    if isinstance(semantics, Semantics):
+    if isinstance(semantics, Semantics | LogSemantics):
         return semantics
     if not isinstance(semantics, str):
         raise LogicTypeError(f"Expected a Semantics or the name of one; got {semantics!r}.")
     if semantics not in _presets:
         raise LogicValueError(f"There is no semantics {semantics!r}; the presets are {', '.join(_presets)}.")
     return _presets[semantics]
+
+
+def from_config(description: Mapping[str, Any]) -> Semantics | LogSemantics:
+    """The semantics, of either class, that its `get_config` described.
+
+    >>> from_config(log_product.get_config()) == log_product
+    True
+    """
+    if description.get("class_name") == LogSemantics.__name__:
+        return LogSemantics.from_config(description)
+    return Semantics.from_config(description)
 
 
 def current() -> Semantics:
@@ -161,9 +216,11 @@ def using(semantics: Semantics | str) -> Iterator[Semantics]:
     ...     a & b
     Formula(tensor=0.3, free_vars=[])
     """
-    semantics = get(semantics)
-    token = _in_force.set(semantics)
+    chosen: Semantics | LogSemantics = get(semantics)
+    if isinstance(chosen, LogSemantics):
+        raise LogicValueError(f"A LogSemantics cannot be in force. {_WHOLE_FORMULAS}")
+    token = _in_force.set(chosen)
     try:
-        yield semantics
+        yield chosen
     finally:
         _in_force.reset(token)

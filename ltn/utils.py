@@ -1,9 +1,12 @@
 """Ready-made predicates and functions."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import keras
 import tensorflow as tf
 
 from ltn.core import Function, Predicate
@@ -29,12 +32,7 @@ def Pred_equal_strict() -> Predicate:
     >>> Eq([ltn.Variable("x", [1, 2, 3]), ltn.Constant(2, trainable=False)])
     Formula(tensor=[0. 1. 0.], free_vars=['x'])
     """
-
-    def equal(args: Sequence[tf.Tensor]) -> tf.Tensor:
-        u, v = _pair(args)
-        return tf.reduce_all(u == v, axis=_features(u))
-
-    return Predicate.Lambda(equal, name="equal_strict")
+    return Predicate.Lambda(_equal_strict, name="equal_strict")
 
 
 def Pred_equal_smooth_exp(alpha: float = 1.0) -> Predicate:
@@ -48,7 +46,7 @@ def Pred_equal_smooth_exp(alpha: float = 1.0) -> Predicate:
     >>> Eq([ltn.Constant([0.0, 0.0], trainable=False), ltn.Constant([3.0, 4.0], trainable=False)])
     Formula(tensor=0.0821, free_vars=[])
     """
-    return Predicate.Lambda(lambda args: tf.exp(-alpha * _distance(args)), name="equal_smooth_exp")
+    return Predicate.Lambda(_EqualSmoothExp(alpha), name="equal_smooth_exp")
 
 
 def Pred_equal_smooth_inv(alpha: float = 1.0) -> Predicate:
@@ -62,7 +60,7 @@ def Pred_equal_smooth_inv(alpha: float = 1.0) -> Predicate:
     >>> Eq([ltn.Constant([0.0, 0.0], trainable=False), ltn.Constant([3.0, 4.0], trainable=False)])
     Formula(tensor=0.5, free_vars=[])
     """
-    return Predicate.Lambda(lambda args: 1.0 / (1.0 + alpha * _distance(args)), name="equal_smooth_inv")
+    return Predicate.Lambda(_EqualSmoothInv(alpha), name="equal_smooth_inv")
 
 
 def Func_add() -> Function:
@@ -73,7 +71,7 @@ def Func_add() -> Function:
     Term(tensor=[[4.]
      [5.]], free_vars=['x'])
     """
-    return Function.Lambda(lambda args: tf.add(*_pair(args)), name="add")
+    return Function.Lambda(_add, name="add")
 
 
 class LogitsToPredicateModel(LogitsModel):
@@ -98,6 +96,44 @@ class LogitsToPredicateModel(LogitsModel):
         super().__init__(logits_model, "softmax" if single_label else "sigmoid")
 
 
+# Registered with Keras, so that a theory that uses them can be saved.
+
+
+@keras.saving.register_keras_serializable(package="ltn", name="equal_strict")
+def _equal_strict(args: Sequence[tf.Tensor]) -> tf.Tensor:
+    u, v = _pair(args)
+    return tf.reduce_all(u == v, axis=_features(u))
+
+
+@keras.saving.register_keras_serializable(package="ltn", name="add")
+def _add(args: Sequence[tf.Tensor]) -> tf.Tensor:
+    return tf.add(*_pair(args))
+
+
+class _SmoothEquality:
+    def __init__(self, alpha: float):
+        self.alpha = alpha
+
+    def get_config(self) -> dict[str, float]:
+        return {"alpha": self.alpha}
+
+    @classmethod
+    def from_config(cls, config: dict[str, float]) -> _SmoothEquality:
+        return cls(**config)
+
+
+@keras.saving.register_keras_serializable(package="ltn", name="equal_smooth_exp")
+class _EqualSmoothExp(_SmoothEquality):
+    def __call__(self, args: Sequence[tf.Tensor]) -> tf.Tensor:
+        return tf.exp(-self.alpha * _distance(args))
+
+
+@keras.saving.register_keras_serializable(package="ltn", name="equal_smooth_inv")
+class _EqualSmoothInv(_SmoothEquality):
+    def __call__(self, args: Sequence[tf.Tensor]) -> tf.Tensor:
+        return 1.0 / (1.0 + self.alpha * _distance(args))
+
+
 def _pair(args: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
     if not isinstance(args, list) or len(args) != 2:
         raise LogicTypeError("expected a list of two terms")
@@ -113,7 +149,16 @@ def _features(rows: tf.Tensor) -> list[int]:
 
 def _distance(args: Sequence[tf.Tensor]) -> tf.Tensor:
     u, v = _pair(args)
-    squared = tf.reduce_sum(tf.square(u - v), axis=_features(u))
+    return norm(u - v, _features(u))
+
+
+def norm(vectors: tf.Tensor, features: Sequence[int]) -> tf.Tensor:
+    """The Euclidean norm over the axes `features`; its gradient at 0 is 0.
+
+    >>> norm(tf.constant([[3.0, 4.0]]), [1]).numpy().tolist()
+    [5.0]
+    """
+    squared = tf.reduce_sum(tf.square(vectors), axis=features)
     # The root's gradient is infinite at 0: there the root is taken of 1, and its gradient dropped.
-    apart = squared > 0.0
-    return tf.where(apart, tf.sqrt(tf.where(apart, squared, 1.0)), 0.0)
+    positive = squared > 0.0
+    return tf.where(positive, tf.sqrt(tf.where(positive, squared, 1.0)), 0.0)

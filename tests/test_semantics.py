@@ -2,14 +2,17 @@
 
 import dataclasses
 import itertools
+import json
 import threading
 from typing import Any
 
+import numpy as np
 import pytest
+import tensorflow as tf
 
 import ltn
 from ltn import fuzzy_ops
-from ltn.semantics import current, get
+from ltn.semantics import LogSemantics, current, from_config, get
 from tests.fuzzy_ops import reference
 from tests.tolerance import assert_close
 
@@ -135,11 +138,156 @@ def test_another_thread_keeps_the_default() -> None:
     assert seen == [ltn.semantics.stable_product]
 
 
+class TestLogSemantics:
+    def test_the_default_is_the_product_in_log_space(self) -> None:
+        assert get("log_product") is ltn.semantics.log_product
+        assert ltn.semantics.log_product == LogSemantics(
+            And=fuzzy_ops.And_Log(),
+            Or=fuzzy_ops.Or_Log(),
+            Forall=fuzzy_ops.Aggreg_LogMean(),
+            Exists=fuzzy_ops.Aggreg_LogMeanExp(p=1),
+            SatAgg=fuzzy_ops.Aggreg_LogMean(),
+        )
+        assert get(LogSemantics(Or=fuzzy_ops.Or_Max())).Or == fuzzy_ops.Or_Max()
+
+    def test_replace(self) -> None:
+        changed = ltn.semantics.log_product.replace(Exists=fuzzy_ops.Aggreg_Max())
+        assert changed == LogSemantics(Exists=fuzzy_ops.Aggreg_Max())
+        with pytest.raises(TypeError, match="no symbol `Not`; it has: And, Or, Forall, Exists, SatAgg"):
+            changed.replace(Not=fuzzy_ops.Not_Std())
+        with pytest.raises(TypeError, match=r"`Exists` must be an operator; got the class Aggreg_Max"):
+            changed.replace(Exists=fuzzy_ops.Aggreg_Max)
+
+    def test_it_is_not_for_single_operators(self) -> None:
+        for given in ("log_product", ltn.semantics.log_product):
+            with pytest.raises(ValueError, match=r"cannot be in force.*use it in ltn\.Theory\(\"log_product"):
+                ltn.using(given).__enter__()  # type: ignore[arg-type]
+        assert current() == ltn.semantics.stable_product
+        for name in ("wrap", "Not", "Implies", "Equiv"):
+            with pytest.raises(AttributeError, match=rf"no `{name}`.*negation normal form.*ltn\.Theory"):
+                getattr(ltn.semantics.log_product, name)
+        with pytest.raises(AttributeError, match=r"no `nand`\.$"):
+            ltn.semantics.log_product.nand  # type: ignore[attr-defined]  # noqa: B018
+        with pytest.raises(AttributeError, match=r"ltn\.Theory"):
+            ltn.core.wrappers.wrap(ltn.semantics.log_product)  # type: ignore[arg-type]
+
+
+class TestHyperparameters:
+    def test_by_name(self) -> None:
+        assert ltn.semantics.stable_product.hyperparameters() == {
+            "stable_and": True,
+            "stable_or": True,
+            "stable_implies": True,
+            **{"p_forall": 2, "stable_forall": True},
+            **{"p_exists": 2, "stable_exists": True},
+            **{"p_satagg": 2, "stable_satagg": True},
+        }
+        assert ltn.semantics.godel.hyperparameters() == {}
+        assert ltn.semantics.log_product.hyperparameters() == {"p_exists": 1}
+        sigmoidal = ltn.semantics.godel.replace(
+            Implies=fuzzy_ops.Implies_Sigmoidal(fuzzy_ops.Implies_Reichenbach()), And=lambda x, y: x * y
+        )
+        assert sigmoidal.hyperparameters() == {"s_implies": 9.0, "b0_implies": -0.5}
+
+    def test_changed_in_a_copy(self) -> None:
+        changed = ltn.semantics.product.with_hyperparameters(p_exists=6, stable_exists=True, stable_and=True)
+        assert changed.Exists == fuzzy_ops.Aggreg_pMean(p=6, stable=True)
+        assert changed.Equiv == fuzzy_ops.Equiv(fuzzy_ops.And_Prod(), ltn.semantics.product.Implies)
+        assert changed.Forall == ltn.semantics.product.Forall
+        assert ltn.semantics.product.hyperparameters()["p_exists"] == 2
+        assert ltn.semantics.log_product.with_hyperparameters(p_exists=3.5).Exists.p == 3.5  # type: ignore[attr-defined]
+        assert ltn.semantics.godel.with_hyperparameters() == ltn.semantics.godel
+
+    def test_variables(self) -> None:
+        p = tf.Variable(6.0)
+        semantics = ltn.semantics.product.with_hyperparameters(p_exists=p)
+        assert semantics.hyperparameters()["p_exists"] is p
+        xs = [0.2, 0.7]
+        value = tf.function(lambda: semantics.with_hyperparameters(p_forall=p).Exists(xs))
+        for power in (6.0, 3.0):
+            p.assign(power)
+            expected = fuzzy_ops.Aggreg_pMean(power, stable=False)(xs)
+            assert_close(semantics.Exists(xs), expected)
+            assert_close(value(), expected)
+
+    def test_mistakes_are_explained(self) -> None:
+        with pytest.raises(TypeError, match=r"no hyper-parameter `p_exist`; it has: stable_and, .*p_exists"):
+            ltn.semantics.product.with_hyperparameters(p_exist=6)
+        with pytest.raises(TypeError, match="no hyper-parameter `p_exists`; it has: none"):
+            ltn.semantics.godel.with_hyperparameters(p_exists=6)
+        with pytest.raises(ValueError, match=r"`p` must be a finite number of at least 1; got 0\.5"):
+            ltn.semantics.product.with_hyperparameters(p_exists=0.5)
+
+
+class TestConfig:
+    @pytest.mark.parametrize("name", [*PRESETS, "log_product"])
+    def test_presets_come_back_through_json(self, name: str) -> None:
+        config = json.loads(json.dumps(get(name).get_config()))
+        assert from_config(config) == get(name)
+        assert type(get(name)).from_config(config) == get(name)
+
+    def test_hyperparameters_and_composed_operators_come_back(self) -> None:
+        implies = fuzzy_ops.Implies_Sigmoidal(fuzzy_ops.Implies_Goguen(stable=False), s=np.float32(7.5))
+        own = fuzzy_ops.Equiv(fuzzy_ops.And_Min(), fuzzy_ops.Implies_Luk())
+        for semantics in (
+            ltn.Semantics(Implies=implies, Exists=fuzzy_ops.Aggreg_pMean(p=6.5)),
+            ltn.Semantics(Equiv=own),
+            LogSemantics(Exists=fuzzy_ops.Aggreg_LogMeanExp(p=3)),
+        ):
+            assert from_config(json.loads(json.dumps(semantics.get_config()))) == semantics
+        restored = ltn.Semantics.from_config(ltn.Semantics(Implies=implies).get_config())
+        # What followed And and Implies before follows them again.
+        assert restored.replace(And=fuzzy_ops.And_Luk()).Equiv == fuzzy_ops.Equiv(
+            fuzzy_ops.And_Luk(), implies
+        )
+
+    def test_variables_are_described_by_their_value(self) -> None:
+        semantics = ltn.semantics.product.with_hyperparameters(
+            p_exists=tf.Variable(6.0), p_forall=tf.constant(3)
+        )
+        restored = from_config(json.loads(json.dumps(semantics.get_config())))
+        assert restored.hyperparameters()["p_exists"] == 6.0
+        assert restored.hyperparameters()["p_forall"] == 3
+
+    def test_mistakes_are_explained(self) -> None:
+        class Mine(fuzzy_ops.Aggreg_Min):
+            pass
+
+        for operators, match in (
+            (
+                {"And": lambda x, y: x * y},
+                r"`And` cannot be saved: <function .* is no operator of ltn\.fuzzy_ops",
+            ),
+            ({"Forall": Mine()}, r"`Forall` cannot be saved: .*Mine"),
+            (
+                {"Implies": fuzzy_ops.Implies_Sigmoidal(max)},
+                r"`implies_op` cannot be saved: <built-in function max>",
+            ),
+        ):
+            with pytest.raises(ValueError, match=match):
+                ltn.semantics.godel.replace(**operators).get_config()
+        godel = ltn.semantics.godel.get_config()
+        for operator, match in (
+            ({"class_name": "eval"}, r"no operator 'eval' in ltn\.fuzzy_ops"),
+            ({"class_name": "Aggregator"}, r"no operator 'Aggregator'"),
+            ({"class_name": "log_truth"}, r"no operator 'log_truth'"),
+            ("And_Min", r"no operator None .*'And_Min'"),
+            ({"class_name": "And_Prod", "config": {"p": 2}}, r"And_Prod has no hyper-parameter 'p'"),
+        ):
+            with pytest.raises(ValueError, match=match):
+                from_config(godel | {"operators": {"And": operator}})
+        for config in ({}, {"class_name": "Semantics"}, {"class_name": "os"}):
+            with pytest.raises(ValueError, match=r"Expected what Semantics\.get_config\(\) gives"):
+                from_config(config)
+        with pytest.raises(ValueError, match=r"Expected what LogSemantics\.get_config\(\) gives"):
+            LogSemantics.from_config(godel)
+
+
 def test_mistakes_are_explained() -> None:
     with pytest.raises(ValueError, match="no semantics 'goedel'; the presets are stable_product, product"):
         get("goedel")
     with pytest.raises(TypeError, match="the name of one; got 3"):
-        get(3)  # type: ignore[arg-type]
+        get(3)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="no symbol `Xor`; it has: Not, And"):
         ltn.semantics.product.replace(Xor=fuzzy_ops.And_Min())
     with pytest.raises(TypeError, match="`And` must be an operator; got 'min'"):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+import pandas as pd
 import tensorflow as tf
 
 from ltn import semantics
 from ltn._autograph import no_autograph
 from ltn.core import axes
+from ltn.core.tables import labelled
 from ltn.errors import LogicTypeError, LogicValueError
 
 
@@ -28,6 +31,8 @@ class Expression:
 
     tensor: tf.Tensor
     free_vars: list[str]
+    # The names of the individuals of free variables, where they are known; `to_frame` shows them.
+    individuals: Mapping[str, Sequence[str]] = MappingProxyType({})
 
     @no_autograph
     def __init__(self, tensor: Any, free_vars: Sequence[str]):
@@ -70,9 +75,29 @@ class Expression:
                 f"`indices` {indices} are out of range: '{free_var}' has {size} individuals."
             )
         kept = self.free_vars if index.shape.rank else [v for v in self.free_vars if v != free_var]
-        return self._of_this_kind(
+        taken = self._of_this_kind(
             tf.gather(self.tensor, tf.where(index < 0, index + size, index), axis=axis), kept
         )
+        taken.individuals = dict(self.individuals)
+        if free_var in self.individuals and known is not None and known.ndim:
+            taken.individuals[free_var] = [self.individuals[free_var][i] for i in known]
+        return taken
+
+    def to_frame(self) -> pd.DataFrame:
+        """A table of the values, labelled with the variables and the names of their individuals.
+
+        Of a formula: one variable gives the rows of a column `truth`; of several, the last gives the columns.
+        Of a term: a row for each combination of individuals, a column for each feature.
+
+        >>> import ltn
+        >>> x, y = ltn.Variable("x", [0.1, 0.7]), ltn.Variable("y", [0.2, 0.3, 0.9])
+        >>> ltn.Predicate.Lambda(lambda args: args[0] < args[1])([x, y]).to_frame()
+        y    0    1    2
+        x
+        0  1.0  1.0  1.0
+        1  0.0  0.0  1.0
+        """
+        return labelled(self, is_term=isinstance(self, Term))
 
     def _get_axis_of_free_var(self, free_var: str) -> int:
         if free_var not in self.free_vars:
@@ -173,6 +198,14 @@ class Formula(Expression):
         Formula(tensor=0.8, free_vars=[])
         """
         return connect(semantics.current().Equiv, self, other)
+
+    def __float__(self) -> float:
+        if self.free_vars:
+            raise LogicTypeError(
+                f"A formula over {list(self.free_vars)} has a truth value for each combination of "
+                "individuals; only one without free variables is a number."
+            )
+        return float(self.tensor)
 
     def __bool__(self) -> NoReturn:
         raise LogicTypeError(

@@ -37,12 +37,13 @@ class Function(Symbol):
 
     def __call__(self, inputs: Term | Sequence[Term], *args: Any, **kwargs: Any) -> Term:
         """The value of the function on a term, or on a list of terms."""
-        batch = self._batch(self._terms(inputs, *args))
-        output = self._output(batch, isinstance(inputs, list | tuple), *args, **kwargs)
-        return self._term(output, batch)
+        batch = self.batch(self._terms(inputs, *args))
+        output = self.run(batch, isinstance(inputs, list | tuple), *args, **kwargs)
+        return self.value(output, batch)
 
     @no_autograph
-    def _term(self, output: tf.Tensor, batch: Batch) -> Term:
+    def value(self, output: tf.Tensor, batch: Batch) -> Term:
+        """The network's output rows as a term over the variables of its batch."""
         if output.shape.rank is None:
             raise LogicValueError(
                 f"The model of {self!r} returned a tensor of unknown rank: give it one with tf.ensure_shape."

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from ltn._autograph import no_autograph
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.fuzzy_ops import log1mexp, log_zero
 
 Shape = SupportsIndex | Sequence[SupportsIndex]
 FeatureShape = tuple[int | None, ...]
@@ -63,6 +64,7 @@ class LogitsModel(keras.Model):
         if activation_function == "softmax" and not with_class_indexing:
             raise LogicValueError("A softmax is over classes: use `with_class_indexing=True`, or a sigmoid.")
         self.logits_model = logits_model
+        self.activation_function = activation_function
         self.activation = activations[activation_function]
         self.with_class_indexing = with_class_indexing
         # The logits model builds itself when it is first called.
@@ -79,6 +81,12 @@ class LogitsModel(keras.Model):
             return tf.squeeze(truths, axis=1)
         return tf.gather(truths, tf.cast(class_numbers(inputs[-1], 1), tf.int32), batch_dims=1)
 
+    def log_activation(self, logits: tf.Tensor, negated: bool) -> tf.Tensor:
+        """The logarithm of each probability, or of one minus it; finite for finite logits, as its slope."""
+        if self.activation is tf.sigmoid:
+            return log_sigmoid(logits, negated)
+        return _log_one_minus_softmax(logits) if negated else tf.nn.log_softmax(logits)
+
 
 def class_numbers(classes: tf.Tensor, leading: int) -> tf.Tensor:
     """Class indices without their feature axes of size 1, behind `leading` other axes."""
@@ -89,6 +97,56 @@ def class_numbers(classes: tf.Tensor, leading: int) -> tf.Tensor:
             f"shape {tuple(classes.shape[leading:])}. For one-hot vectors take tf.argmax first."
         )
     return tf.reshape(classes, tf.shape(classes)[:leading]) if features else classes
+
+
+def log_sigmoid(logits: tf.Tensor, negated: bool) -> tf.Tensor:
+    """log sigma(z), or log(1 - sigma(z)) = log sigma(-z)."""
+    return tf.math.log_sigmoid(-logits if negated else logits)
+
+
+def _log_one_minus_softmax(logits: tf.Tensor) -> tf.Tensor:
+    # Up to p = 1/2, 1 - p keeps its digits. Above, where at most one class is, it is the sum of the others,
+    # taken from their logits.
+    logs = tf.nn.log_softmax(logits)
+    if logits.shape[-1] == 0:
+        return logs
+    above = logs > math.log(0.5)
+    others = tf.reduce_logsumexp(tf.where(above, logits.dtype.min, logits), -1, keepdims=True)
+    of_others = others - tf.reduce_logsumexp(logits, -1, keepdims=True)
+    # Of a single class there are no others.
+    of_others = tf.where(others > 0.5 * logits.dtype.min, of_others, tf.cast(log_zero, logits.dtype))
+    return tf.where(above, of_others, log1mexp(tf.where(above, tf.cast(-1.0, logs.dtype), logs)))
+
+
+@no_autograph
+def logits_of(output: tf.Tensor) -> tf.Tensor | None:
+    """What came before the sigmoid that ends a Keras network; None where the output comes from elsewhere.
+
+    `output` is what the network returned, one value per row, and not computed on.
+
+    >>> dense = keras.layers.Dense(1, activation="sigmoid", kernel_initializer="ones")
+    >>> output = dense(tf.constant([[-200.0]]))
+    >>> output.numpy().tolist(), logits_of(output).numpy().tolist()
+    ([[0.0]], [[-200.0]])
+    """
+    # Keras's sigmoid and softmax attach their argument to their result.
+    logits = getattr(output, "_keras_logits", None)
+    if logits is None or output.shape.rank is None or any(size != 1 for size in output.shape[1:]):
+        return None
+    if not tf.is_tensor(logits) or logits.shape.as_list() != output.shape.as_list():
+        return None
+    if not isinstance(output, tf.__internal__.EagerTensor):
+        return logits if output.op.type == "Sigmoid" else None
+    # An eager tensor does not tell what computed it: a softmax (over one class, or over the rows) gives
+    # other values.
+    is_sigmoid = tf.reduce_all(tf.abs(output - tf.sigmoid(logits)) <= 1e-6)
+    return logits if is_sigmoid else None
+
+
+def at_least_float32(values: tf.Tensor) -> tf.Tensor:
+    """The values in float32, or wider where they are: a logarithm in half precision is too coarse."""
+    wide = values.dtype.is_floating and values.dtype.size >= 4
+    return values if wide else tf.cast(values, tf.float32)
 
 
 @no_autograph

@@ -12,9 +12,10 @@ from ltn._autograph import no_autograph
 from ltn.core import axes
 from ltn.core.checks import check, check_truths
 from ltn.core.expressions import Formula, Term
-from ltn.core.groundings import LogitsModel, Shape, class_numbers, mlp
+from ltn.core.groundings import LogitsModel, Shape, at_least_float32, class_numbers, log_sigmoid, mlp
 from ltn.core.symbols import Batch, Symbol
 from ltn.errors import LogicValueError
+from ltn.fuzzy_ops import log_truth
 
 
 class Predicate(Symbol):
@@ -38,56 +39,121 @@ class Predicate(Symbol):
 
     def __call__(self, inputs: Term | Sequence[Term], *args: Any, **kwargs: Any) -> Formula:
         """The truth of the predicate on a term, or on a list of terms."""
-        terms = self._terms(inputs, *args)
-        if not isinstance(self.model, LogitsModel):
-            batch = self._batch(terms)
-            output = self._output(batch, isinstance(inputs, list | tuple), *args, **kwargs)
-            return self._formula(output, batch)
-        # The network runs on the individuals alone; the classes of each row then pick from its output.
-        classes = terms.pop() if self.model.with_class_indexing else None
-        if not terms:
+        terms, classes = self.network_terms(self._terms(inputs, *args))
+        batch = self.batch(terms)
+        output = self.run(batch, isinstance(inputs, list | tuple), *args, **kwargs)
+        return self.truth(output, batch, classes)
+
+    @no_autograph
+    def network_terms(self, terms: Sequence[Term]) -> tuple[list[Term], Term | None]:
+        """The terms that the network sees, and the term that indexes its classes, if there is one.
+
+        The network of `FromLogits` runs on the individuals alone; the classes of each row then pick from its
+        output.
+        """
+        if not self.picks_class:
+            return list(terms), None
+        *individuals, classes = terms
+        if not individuals:
             raise LogicValueError(
                 f"{self!r} takes individuals and a class, as P([x, c]); got the class only."
             )
-        batch = self._batch(terms)
-        truths = self.model.activation(self._output(batch, True, *args, **kwargs))
-        return self._formula(truths, batch) if classes is None else self._pick(truths, batch, classes)
+        return individuals, classes
 
     @no_autograph
-    def _formula(self, truths: tf.Tensor, batch: Batch) -> Formula:
-        if truths.shape.rank is not None and any(size not in (1, None) for size in truths.shape[1:]):
-            raise LogicValueError(
-                f"The model of {self!r} must return one truth value per row; it returned the shape "
-                f"{tuple(truths.shape)}. For the logits of a classifier use Predicate.FromLogits."
-            )
-        formula = Formula(tf.reshape(truths, batch.sizes), batch.labels)
+    def truth(self, output: tf.Tensor, batch: Batch, classes: Term | None) -> Formula:
+        """The truth values, from the output of the network (for `FromLogits` its logits).
+
+        `P([t1, ..., tm])` in parts, for a caller that runs networks itself:
+
+        >>> import ltn
+        >>> P = ltn.Predicate.FromLogits(lambda args: tf.concat([args[0], -args[0]], axis=1), "softmax")
+        >>> x, c = ltn.Variable("x", [0.0, 0.5]), ltn.Constant(0, trainable=False)
+        >>> terms, classes = P.network_terms([x, c])
+        >>> batch = P.batch(terms)
+        >>> P.truth(P.run(batch, as_list=True), batch, classes)
+        Formula(tensor=[0.5    0.7311], free_vars=['x'])
+        """
+        values = self.model.activation(output) if isinstance(self.model, LogitsModel) else output
+        formula = self._formula(values, batch, classes)
         check_truths(formula.tensor, f"The values of {self!r}")
         return formula
 
     @no_autograph
-    def _pick(self, truths: tf.Tensor, batch: Batch, classes: Term) -> Formula:
-        if truths.shape.rank != 2:
+    def log_truth(
+        self,
+        output: tf.Tensor,
+        batch: Batch,
+        classes: Term | None,
+        negated: bool = False,
+        logits: tf.Tensor | None = None,
+    ) -> Formula:
+        """The logarithm of the truth values, or of one minus them; from logits where there are any.
+
+        Args:
+            output: of the network, as for `truth`.
+            batch: what the network ran on.
+            classes: the term that indexes the classes, from `network_terms`.
+            negated: log(1 - truth) instead of log(truth).
+            logits: of a network that ends with a sigmoid, what comes before it (`groundings.logits_of`): its
+                logarithm neither saturates nor stops learning. `FromLogits` needs none.
+
+        >>> import ltn
+        >>> P = ltn.Predicate.FromLogits(lambda args: args[0], "sigmoid", with_class_indexing=False)
+        >>> batch = P.batch([ltn.Variable("z", [0.0, 200.0])])
+        >>> P.log_truth(P.run(batch, as_list=True), batch, None, negated=True)
+        Formula(tensor=[  -0.6931 -200.    ], free_vars=['z'])
+        """
+        if isinstance(self.model, LogitsModel):
+            values = self.model.log_activation(at_least_float32(output), negated)
+        elif logits is not None:
+            values = log_sigmoid(at_least_float32(logits), negated)
+        else:
+            truths = at_least_float32(output)
+            check_truths(truths, f"The values of {self!r}")
+            values = log_truth(1.0 - truths if negated else truths)
+        formula = self._formula(values, batch, classes)
+        check(formula.tensor, lambda logs: logs <= 0.0, f"The log-truths of {self!r} must be at most 0")
+        return formula
+
+    def _formula(self, values: tf.Tensor, batch: Batch, classes: Term | None) -> Formula:
+        """One value per row, or per class of each row, as a formula over the variables."""
+        if classes is not None:
+            return self._pick(values, batch, classes)
+        if values.shape.rank is not None and any(size not in (1, None) for size in values.shape[1:]):
+            raise LogicValueError(
+                f"The model of {self!r} must return one truth value per row; it returned the shape "
+                f"{tuple(values.shape)}. For the logits of a classifier use Predicate.FromLogits."
+            )
+        return Formula(tf.reshape(values, batch.sizes), batch.labels)
+
+    def _pick(self, values: tf.Tensor, batch: Batch, classes: Term) -> Formula:
+        if values.shape.rank != 2:
             raise LogicValueError(
                 f"The logits model of {self!r} must return one logit per class, shape (N, classes); "
-                f"it returned the shape {tuple(truths.shape)}."
+                f"it returned the shape {tuple(values.shape)}."
             )
         numbers = class_numbers(classes.tensor, len(classes.free_vars))
-        count = axes.size_of(truths, 1)
+        count = axes.size_of(values, 1)
         check(
             numbers,
             lambda c: (c >= 0.0) & (c < tf.cast(count, c.dtype)) & (c == tf.round(c)),
             f"The class index of {self!r} must be a whole number "
             + (f"from 0 to {count - 1}" if isinstance(count, int) else "below the number of its logits"),
         )
-        table = tf.reshape(truths, [*batch.sizes, count])
+        table = tf.reshape(values, [*batch.sizes, count])
         found = axes.sizes([table, numbers], [batch.labels, classes.free_vars])
         order = axes.union([batch.labels, classes.free_vars])
         shape = [found[label] for label in order]
         indices = axes.broadcast(tf.cast(numbers, tf.int32), classes.free_vars, order, found)
         rows, picks = math.prod(batch.sizes), math.prod(shape[len(batch.sizes) :])
-        picked = tf.gather(truths, tf.reshape(indices, [rows, picks]), batch_dims=1)
-        check_truths(picked, f"The values of {self!r}")
+        picked = tf.gather(values, tf.reshape(indices, [rows, picks]), batch_dims=1)
         return Formula(tf.reshape(picked, shape), order)
+
+    @property
+    def picks_class(self) -> bool:
+        """Whether the last argument is a class, picked from what the network returns for the others."""
+        return isinstance(self.model, LogitsModel) and self.model.with_class_indexing
 
     @property
     def logits_model(self) -> Callable[..., Any]:

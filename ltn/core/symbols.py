@@ -44,13 +44,13 @@ class Symbol(keras.Layer):
     def trainable_variables(self) -> list[Any]:
         """The weights to learn. Before the model's first call it may have none yet: a warning."""
         variables: list[Any] = super().trainable_variables
-        network = self._network
+        network = self.network
         if not variables and isinstance(network, keras.Layer) and not network.built:
             warnings.warn(f"{self!r} has no weights yet: its model is built by the first call.", stacklevel=2)
         return variables
 
     @property
-    def _network(self) -> Any:
+    def network(self) -> Any:
         """What declares the shapes and owns the weights: the model, or the classifier inside it."""
         return self.model.logits_model if isinstance(self.model, LogitsModel) else self.model
 
@@ -70,9 +70,10 @@ class Symbol(keras.Layer):
         return terms
 
     @no_autograph
-    def _batch(self, terms: Sequence[Term]) -> Batch:
+    def batch(self, terms: Sequence[Term]) -> Batch:
+        """The terms as the network sees them, checked against the shapes that it declares."""
         shapes = tuple(term.feature_shape for term in terms)
-        self._check_features(input_shapes(self._network), shapes)
+        self._check_features(input_shapes(self.network), shapes)
         labels = [term.free_vars for term in terms]
         order = axes.union(labels)
         sizes = axes.sizes(as_tensors(terms), labels)
@@ -85,13 +86,17 @@ class Symbol(keras.Layer):
             flat.append(rows if len(order) == 1 else tf.reshape(rows, [-1, *features]))
         return Batch(flat, order, [sizes[label] for label in order], shapes)
 
-    def _output(self, batch: Batch, as_list: bool, *args: Any, **kwargs: Any) -> tf.Tensor:
-        """What the network returns for the batch, one row each."""
-        inputs = packed(self._network, batch.tensors, as_list)
+    def run(self, batch: Batch, as_list: bool, *args: Any, **kwargs: Any) -> tf.Tensor:
+        """What the network returns for the batch, one row each: for `FromLogits` the logits.
+
+        `as_list` says whether a lone term was written in a list, as P([x]); further arguments reach the
+        network.
+        """
+        inputs = packed(self.network, batch.tensors, as_list or isinstance(self.model, LogitsModel))
         try:
-            output = tf.convert_to_tensor(self._network(inputs, *args, **kwargs))
+            output = tf.convert_to_tensor(self.network(inputs, *args, **kwargs))
         except (TypeError, ValueError, tf.errors.InvalidArgumentError) as error:
-            if isinstance(self._network, keras.Layer):
+            if isinstance(self.network, keras.Layer):
                 self._check_features(self._shapes_seen, batch.shapes)
             received = ", ".join(str(shape) for shape in batch.shapes)
             given = "one list of tensors" if isinstance(inputs, list) else "a tensor"

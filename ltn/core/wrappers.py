@@ -86,43 +86,50 @@ class Wrapper_Quantifier:
         check_variables("A quantifier", bound)
         if not bound:
             raise LogicValueError("A quantifier needs a variable; got none.")
+        labels = axes.union(variable.free_vars for variable in bound)
+        empty = 1.0 if self.semantics == "forall" else 0.0
         try:
-            return self._quantify(bound, wff, mask, **kwargs)
+            return quantify(self.aggreg_op, labels, wff, mask, empty, **kwargs)
         finally:
             release(bound)
 
-    def _quantify(
-        self, bound: Sequence[Variable], wff: Formula, mask: Formula | None, **kwargs: Any
-    ) -> Formula:
-        values, selected, axis, free = self._operands(bound, wff, mask)
-        empty = 1.0 if self.semantics == "forall" else 0.0
-        return Formula(aggregate(self.aggreg_op, values, axis, selected, empty, **kwargs), free)
 
-    @staticmethod
-    @no_autograph
-    def _operands(
-        bound: Sequence[Variable], wff: Formula, mask: Formula | None
-    ) -> tuple[tf.Tensor, tf.Tensor | None, tuple[int, ...], list[str]]:
-        """The aligned values and mask, the axes to aggregate, and the variables that stay free."""
-        guarded = {"wff": wff} if mask is None else {"mask": mask, "wff": wff}
-        for role, formula in guarded.items():
-            if not isinstance(formula, Formula):
-                raise LogicTypeError(
-                    f"`{role}` must be a formula; got a {type(formula).__name__}: {formula!r}. "
-                    "A quantifier is called Q(x, formula), or Q((x, y), formula)."
-                )
-        tensors, order = aligned(list(guarded.values()))
-        labels = axes.union(variable.free_vars for variable in bound)
-        for label in labels:
-            if label not in order:
-                raise LogicValueError(
-                    f"The variable '{label}' is quantified but does not occur in the formula, whose "
-                    f"free variables are {order}. (A diagonal counts from the call of ltn.diag on: "
-                    "call it before the formula is built.)"
-                )
-        selected = None if mask is None else tf.cast(tensors[0], tf.bool)
-        axis = tuple(order.index(label) for label in labels)
-        return tensors[-1], selected, axis, [label for label in order if label not in labels]
+def quantify(
+    operator: Callable[..., Any],
+    labels: Sequence[str],
+    wff: Formula,
+    mask: Formula | None,
+    empty: float,
+    **kwargs: Any,
+) -> Formula:
+    """Aggregate the axes `labels` of a formula, where the mask is nonzero; `empty` where nothing is left."""
+    values, selected, axis, free = _operands(labels, wff, mask)
+    return Formula(aggregate(operator, values, axis, selected, empty, **kwargs), free)
+
+
+@no_autograph
+def _operands(
+    labels: Sequence[str], wff: Formula, mask: Formula | None
+) -> tuple[tf.Tensor, tf.Tensor | None, tuple[int, ...], list[str]]:
+    """The aligned values and mask, the axes to aggregate, and the variables that stay free."""
+    guarded = {"wff": wff} if mask is None else {"mask": mask, "wff": wff}
+    for role, formula in guarded.items():
+        if not isinstance(formula, Formula):
+            raise LogicTypeError(
+                f"`{role}` must be a formula; got a {type(formula).__name__}: {formula!r}. "
+                "A quantifier is called Q(x, formula), or Q((x, y), formula)."
+            )
+    tensors, order = aligned(list(guarded.values()))
+    for label in labels:
+        if label not in order:
+            raise LogicValueError(
+                f"The variable '{label}' is quantified but does not occur in the formula, whose "
+                f"free variables are {order}. (A diagonal counts from the call of ltn.diag on: "
+                "call it before the formula is built.)"
+            )
+    selected = None if mask is None else tf.cast(tensors[0], tf.bool)
+    axis = tuple(order.index(label) for label in labels)
+    return tensors[-1], selected, axis, [label for label in order if label not in labels]
 
 
 class Wrapper_Formula_Aggregator:

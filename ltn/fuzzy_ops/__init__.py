@@ -2,8 +2,8 @@
 
 Connectives are called `op(x, y)`, aggregators `op(xs, axis=None, keepdims=False, mask=None)`; a
 hyper-parameter can be overridden in the call, as `op(xs, p=6)`. Names and values are those of the
-reference API; `Implies_Sigmoidal` and the aggregators `Aggreg_ProbSum`, `Aggreg_AndLuk` and
-`Aggreg_OrLuk` come on top.
+reference API; `Implies_Sigmoidal`, the aggregators `Aggreg_ProbSum`, `Aggreg_AndLuk` and `Aggreg_OrLuk`, and
+the operators on log-truths (`And_Log`, `Or_Log`, `Aggreg_LogMean`, `Aggreg_LogMeanExp`) come on top.
 """
 
 from ltn.fuzzy_ops.aggregators import (
@@ -39,9 +39,20 @@ from ltn.fuzzy_ops.implications import (
     Implies_Reichenbach,
     Implies_Sigmoidal,
 )
+from ltn.fuzzy_ops.logspace import (
+    Aggreg_LogMean,
+    Aggreg_LogMeanExp,
+    And_Log,
+    Or_Log,
+    log1mexp,
+    log_truth,
+    log_zero,
+)
 
 __all__ = [
     "Aggreg_AndLuk",
+    "Aggreg_LogMean",
+    "Aggreg_LogMeanExp",
     "Aggreg_LogProd",
     "Aggreg_Max",
     "Aggreg_Mean",
@@ -53,6 +64,7 @@ __all__ = [
     "Aggreg_pMean",
     "Aggreg_pMeanError",
     "Aggregator",
+    "And_Log",
     "And_Luk",
     "And_Min",
     "And_Prod",
@@ -66,10 +78,14 @@ __all__ = [
     "Implies_Sigmoidal",
     "Not_Godel",
     "Not_Std",
+    "Or_Log",
     "Or_Luk",
     "Or_Max",
     "Or_ProbSum",
     "eps",
+    "log1mexp",
+    "log_truth",
+    "log_zero",
     "not_ones",
     "not_zeros",
 ]

@@ -1,17 +1,15 @@
 """Aggregators, the semantics of quantifiers (the paper's appendices on operators and gradients)."""
 
 import math
-import numbers
 import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 import tensorflow as tf
 
-from ltn.errors import LogicTypeError, LogicValueError
+from ltn.fuzzy_ops.arguments import as_scalar, check_scalar, is_number
 from ltn.fuzzy_ops.base import Aggregator, not_zeros
-from ltn.fuzzy_ops.selection import Selection
+from ltn.fuzzy_ops.selection import Statistics
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ class Aggreg_Min(Aggregator):
     empty: ClassVar[float] = 1.0
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Selection) -> tf.Tensor:
+    def _aggregate(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
         return selection.smallest(xs)
 
 
@@ -46,7 +44,7 @@ class Aggreg_Max(Aggregator):
     empty: ClassVar[float] = 0.0
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Selection) -> tf.Tensor:
+    def _aggregate(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
         return selection.largest(xs)
 
 
@@ -64,7 +62,7 @@ class Aggreg_Mean(Aggregator):
     empty: ClassVar[float] = 1.0
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Selection) -> tf.Tensor:
+    def _aggregate(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
         return selection.mean(xs)
 
 
@@ -82,7 +80,7 @@ class Aggreg_Prod(Aggregator):
     empty: ClassVar[float] = 1.0
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Selection) -> tf.Tensor:
+    def _aggregate(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
         return selection.product(xs)
 
 
@@ -100,7 +98,7 @@ class Aggreg_ProbSum(Aggregator):
     empty: ClassVar[float] = 0.0
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Selection) -> tf.Tensor:
+    def _aggregate(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
         return 1.0 - selection.product(1.0 - xs)
 
 
@@ -118,7 +116,7 @@ class Aggreg_AndLuk(Aggregator):
     empty: ClassVar[float] = 1.0
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Selection) -> tf.Tensor:
+    def _aggregate(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
         # 1 - sum (1 - x_i): the sum of small errors keeps the digits that sum x_i - n would lose.
         return tf.nn.relu(1.0 - selection.total(1.0 - xs))
 
@@ -137,33 +135,36 @@ class Aggreg_OrLuk(Aggregator):
     empty: ClassVar[float] = 0.0
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Selection) -> tf.Tensor:
+    def _aggregate(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
         return tf.minimum(selection.total(xs), 1.0)
 
 
 @dataclass(frozen=True)
-class _PowerMean(Aggregator):
-    p: Any = 2
-    stable: bool = True
+class Powered(Aggregator):
+    """An aggregator with an exponent `p`, a number or a scalar tensor."""
 
-    @staticmethod
-    def _check(**hyperparameters: Any) -> None:
-        p = hyperparameters["p"]
-        if not _is_number(p) and not (tf.is_tensor(p) and p.shape.rank in (0, None)):
-            raise LogicTypeError(f"`p` must be a number or a scalar tensor; got {p!r}.")
-        if _is_number(p) and not 1.0 <= p < math.inf:
-            raise LogicValueError(
-                f"`p` must be a finite number of at least 1; got {p}. "
-                "For the limit at infinity use Aggreg_Min or Aggreg_Max."
-            )
+    p: Any = 2
 
     def _hyperparameters(self, overrides: dict[str, Any]) -> dict[str, Any]:
         hyperparameters = super()._hyperparameters(overrides)
         p = hyperparameters["p"]
         # The numbers 1 and 2 have traces of their own; all others share one, as tensors.
-        if _is_number(p):
-            p = float(p) if p in (1, 2) else tf.constant(p, tf.float64)
-        return hyperparameters | {"p": tf.convert_to_tensor(p) if tf.is_tensor(p) else p}
+        return hyperparameters | {"p": float(p) if is_number(p) and p in (1, 2) else as_scalar(p)}
+
+
+@dataclass(frozen=True)
+class _PowerMean(Powered):
+    stable: bool = True
+
+    @staticmethod
+    def _check(**hyperparameters: Any) -> None:
+        check_scalar(
+            "`p`",
+            hyperparameters["p"],
+            lambda p: 1.0 <= p < math.inf,
+            "a finite number of at least 1",
+            "For the limit at infinity use Aggreg_Min or Aggreg_Max.",
+        )
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,7 @@ class Aggreg_pMean(_PowerMean):
     empty: ClassVar[float] = 0.0
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Selection, p: float | tf.Tensor, stable: bool) -> tf.Tensor:
+    def _aggregate(xs: tf.Tensor, selection: Statistics, p: float | tf.Tensor, stable: bool) -> tf.Tensor:
         return _power_mean(xs, selection, p, stable)
 
 
@@ -202,7 +203,7 @@ class Aggreg_pMeanError(_PowerMean):
     empty: ClassVar[float] = 1.0
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Selection, p: float | tf.Tensor, stable: bool) -> tf.Tensor:
+    def _aggregate(xs: tf.Tensor, selection: Statistics, p: float | tf.Tensor, stable: bool) -> tf.Tensor:
         # 1 - pi_1(x) = pi_0(1 - x), and the right side keeps all its digits as x tends to 1.
         return 1.0 - _power_mean(1.0 - xs, selection, p, stable)
 
@@ -234,7 +235,7 @@ class Aggreg_LogProd(Aggregator):
         )
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Selection, stable: bool) -> tf.Tensor:
+    def _aggregate(xs: tf.Tensor, selection: Statistics, stable: bool) -> tf.Tensor:
         return selection.total(tf.math.log(not_zeros(xs) if stable else xs))
 
     @staticmethod
@@ -245,7 +246,7 @@ class Aggreg_LogProd(Aggregator):
 Aggreg_SumLog = Aggreg_LogProd
 
 
-def _power_mean(xs: tf.Tensor, selection: Selection, p: float | tf.Tensor, stable: bool) -> tf.Tensor:
+def _power_mean(xs: tf.Tensor, selection: Statistics, p: float | tf.Tensor, stable: bool) -> tf.Tensor:
     # A sum of probabilities may fall below 0 by rounding, where powers are NaN.
     xs = not_zeros(xs) if stable else tf.maximum(xs, 0.0)
     if isinstance(p, float) and p == 1.0:
@@ -261,12 +262,8 @@ def _power_mean(xs: tf.Tensor, selection: Selection, p: float | tf.Tensor, stabl
     shift = tf.cast(largest <= 0.0, xs.dtype)
     scale = tf.maximum(largest, 0.0) + shift
     # Outside the mask the ratio may be large, and its power infinite: NaN in the gradient of p.
-    ratios = selection.keep((xs + shift) / scale, 1.0)
+    ratios = selection.keep((xs + selection.spread(shift)) / selection.spread(scale), 1.0)
     if isinstance(p, float) and p == 2.0:
         return scale * tf.sqrt(selection.mean(tf.square(ratios))) - shift
     p = tf.cast(p, xs.dtype)
     return scale * tf.pow(selection.mean(tf.pow(ratios, p)), 1.0 / p) - shift
-
-
-def _is_number(p: Any) -> bool:
-    return isinstance(p, numbers.Real | np.number) or (isinstance(p, np.ndarray) and p.ndim == 0)

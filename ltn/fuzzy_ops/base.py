@@ -8,15 +8,15 @@ function runs compiled by `tf.function`; inside another graph it is traced strai
 import abc
 import dataclasses
 import functools
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, SupportsIndex
 
 import tensorflow as tf
 
 from ltn._autograph import no_autograph
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.fuzzy_ops.selection import Selection
+from ltn.fuzzy_ops.arguments import check_broadcast, positive_axes, segments_for, truth_values, weights_for
+from ltn.fuzzy_ops.selection import Selection, Statistics, segmented
 
 eps: float = 1e-4
 
@@ -62,16 +62,22 @@ class Operator(abc.ABC):
     def _check(**hyperparameters: Any) -> None:
         """Raise for an impossible hyper-parameter; at construction and for each override."""
 
-    @classmethod
-    @functools.cache
-    def _compiled(cls) -> Callable[..., tf.Tensor]:
-        # One compiled function per class: equal operators share their traces, whatever their values.
-        return tf.function(cls._evaluate, autograph=False, reduce_retracing=True)
+    # One compiled function per class and setting: equal operators share their traces. A setting names the
+    # tensors too: a call with other ones, as weights, needs a function of its own.
+    _compiled: ClassVar[dict[Any, Any]] = {}
 
     @classmethod
-    def _run(cls, *tensors: tf.Tensor | None, **static: Any) -> tf.Tensor:
-        evaluate = cls._compiled() if tf.executing_eagerly() else cls._evaluate
-        return evaluate(*tensors, **static)
+    def _run(cls, *tensors: tf.Tensor | None, **others: Any) -> tf.Tensor:
+        if not tf.executing_eagerly():
+            return cls._evaluate(*tensors, **others)
+        given = {name: value for name, value in others.items() if tf.is_tensor(value)}
+        static = {name: value for name, value in others.items() if name not in given}
+        setting = (cls, *static.items(), *given, *(tensor is None for tensor in tensors))
+        if setting not in cls._compiled:
+            # A partial, since TensorFlow warns of frequent retracing by the code, which operators share.
+            evaluate = functools.partial(cls._evaluate, **static)
+            cls._compiled[setting] = tf.function(evaluate, autograph=False, reduce_retracing=True)
+        return cls._compiled[setting](*tensors, **given)
 
     def _own(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
@@ -129,6 +135,7 @@ class Aggregator(Operator):
         keepdims: bool = False,
         mask: Any = None,
         empty: float | None = None,
+        weights: Any = None,
         **overrides: Any,
     ) -> tf.Tensor:
         """Aggregate `xs` along `axis`.
@@ -141,26 +148,81 @@ class Aggregator(Operator):
                 broadcast shape. Values outside the mask have no influence and no gradient.
             empty: the truth value of an empty selection; by default that of the quantifier which the
                 operator approximates, 1 for a universal and 0 for an existential one.
+            weights: numbers from 0 up that broadcast as `mask` does: a value of weight w counts w times, one
+                of weight 0 is not selected.
             overrides: hyper-parameters for this call only, as `p=6`.
 
         Returns:
-            The shape of `xs` (broadcast with `mask`) without the reduced axes.
+            The shape of `xs` (broadcast with `mask` and `weights`) without the reduced axes.
         """
         hyperparameters = self._hyperparameters(overrides)
         (xs,) = truth_values(xs)
         if mask is not None:
             mask = tf.cast(truth_values(mask)[0], tf.bool)
-            check_broadcast(self, xs, mask)
-        ranks = [tensor.shape.rank for tensor in (xs, mask) if tensor is not None]
+        # What is not given is not passed on: each argument of a compiled function takes its time.
+        extra = {} if weights is None else {"weights": weights_for(self, xs, weights)}
+        given = [tensor for tensor in (xs, mask, *extra.values()) if tensor is not None]
+        check_broadcast(self, *given)
+        ranks = [tensor.shape.rank for tensor in given]
         if None in ranks:
             raise LogicValueError(f"{self} needs tensors whose number of axes is known.")
-        rank = max(ranks)
         return self._run(
             xs,
             mask,
-            axis=_positive_axes(axis, rank),
+            axis=positive_axes(axis, max(ranks)),
             keepdims=bool(keepdims),
             empty=float(self.empty if empty is None else empty),
+            **extra,
+            **hyperparameters,
+        )
+
+    @no_autograph
+    def segments(
+        self,
+        xs: Any,
+        ids: Any,
+        count: Any,
+        axis: SupportsIndex | Sequence[SupportsIndex] = (),
+        empty: float | None = None,
+        weights: Any = None,
+        **overrides: Any,
+    ) -> tf.Tensor:
+        """Aggregate tuples by segment: what a mask gives, without the values that it would leave out.
+
+        Args:
+            xs: truth values of K tuples, shape (K, *rest); K may be 0, or unknown when tracing.
+            ids: the segment of each tuple, integers from 0 to `count` - 1, shape (K,).
+            count: the number of segments, an int or a scalar tensor.
+            axis: axes of `xs` from 1 up that are aggregated together with the tuples.
+            empty: the truth value of a segment without tuples, as in a call.
+            weights: broadcast with `xs`, as in a call.
+            overrides: hyper-parameters for this call only, as `p=6`.
+
+        Returns:
+            Shape (count, *rest), without `axis`.
+
+        >>> from ltn.fuzzy_ops import Aggreg_Mean
+        >>> Aggreg_Mean().segments([0.25, 0.75, 0.5], ids=[2, 2, 0], count=3, empty=1.0).numpy().tolist()
+        [0.5, 1.0, 0.5]
+        """
+        hyperparameters = self._hyperparameters(overrides)
+        (xs,) = truth_values(xs)
+        ids, count = segments_for(xs, ids, count)
+        extra = {} if weights is None else {"weights": weights_for(self, xs, weights)}
+        axes = positive_axes(axis, xs.shape.rank)
+        if 0 in axes:
+            raise LogicValueError(f"`axis` names axes beside that of the tuples, from 1 up; got {axis}.")
+        return self._run(
+            xs,
+            None,
+            ids=ids,
+            count=count,
+            # With a trace of its own: one for tensors of several ranks would know none.
+            rank=xs.shape.rank,
+            axis=axes,
+            keepdims=True,
+            empty=float(self.empty if empty is None else empty),
+            **extra,
             **hyperparameters,
         )
 
@@ -173,14 +235,24 @@ class Aggregator(Operator):
         axis: tuple[int, ...],
         keepdims: bool,
         empty: float,
-        **hyperparameters: Any,
+        **others: Any,
     ) -> tf.Tensor:
+        weights = others.pop("weights", None)
+        segments = {name: others.pop(name) for name in ("ids", "count", "rank") if name in others}
+        if weights is not None:
+            mask = weights > 0.0 if mask is None else mask & (weights > 0.0)
         if mask is not None:
             mask = mask & tf.ones_like(xs, tf.bool)
             # Values outside the mask, NaN perhaps, go before any arithmetic; their gradient with them.
             xs = tf.where(mask, xs, tf.constant(0.5, xs.dtype))
-        selection = Selection(xs, mask, axis)
-        value = cls._aggregate(xs, selection, **hyperparameters)
+        if weights is not None:
+            weights = tf.where(mask, weights, tf.constant(0.0, xs.dtype))
+        selection: Statistics
+        if segments:
+            xs, selection = segmented(xs, mask, weights, axis, **segments)
+        else:
+            selection = Selection(xs, mask, axis, weights)
+        value = cls._aggregate(xs, selection, **others)
         if selection.may_be_empty:
             of_nothing = cls._of_nothing(tf.constant(empty, xs.dtype))
             value = tf.where(selection.count > 0.0, value, of_nothing)
@@ -190,27 +262,12 @@ class Aggregator(Operator):
     @staticmethod
     @abc.abstractmethod
     def _aggregate(*args: Any, **kwargs: Any) -> tf.Tensor:
-        """The mathematics, on `xs`, a `Selection` and the hyper-parameters; reduced axes stay with size 1."""
+        """The mathematics, on `xs`, its `Statistics` and the hyper-parameters; shaped as these statistics."""
 
     @staticmethod
     def _of_nothing(empty: tf.Tensor) -> tf.Tensor:
         """How the truth value `empty` reads in the operator's range."""
         return empty
-
-
-def truth_values(*values: Any) -> list[tf.Tensor]:
-    """Tensors of one floating dtype: booleans and integers become float32, the widest dtype wins."""
-    tensors = []
-    for value in values:
-        try:
-            tensor = tf.convert_to_tensor(value)
-        except (TypeError, ValueError) as error:
-            raise LogicTypeError(f"Truth values must be numbers; got {value!r}.") from error
-        if tensor.dtype == tf.string or tensor.dtype.is_complex:
-            raise LogicTypeError(f"Truth values must be numbers; got {value!r}.")
-        tensors.append(tensor if tensor.dtype.is_floating else tf.cast(tensor, tf.float32))
-    widest = max((tensor.dtype for tensor in tensors), key=lambda dtype: dtype.size)
-    return [tf.cast(tensor, widest) for tensor in tensors]
 
 
 def check_operator(argument: str, value: object) -> None:
@@ -220,33 +277,3 @@ def check_operator(argument: str, value: object) -> None:
         raise LogicTypeError(f"`{argument}` must be an operator; got the class {name}. Write {name}().")
     if not callable(value):
         raise LogicTypeError(f"`{argument}` must be an operator; got {value!r}.")
-
-
-def check_broadcast(caller: object, *tensors: tf.Tensor) -> None:
-    """Raise where the static shapes of the operands do not broadcast together."""
-    shape = tensors[0].shape
-    for tensor in tensors[1:]:
-        try:
-            shape = tf.broadcast_static_shape(shape, tensor.shape)
-        except ValueError as error:
-            shapes = " and ".join(str(tuple(tensor.shape)) for tensor in tensors)
-            raise LogicValueError(
-                f"{caller} cannot broadcast operands of shapes {shapes}: "
-                "two sizes must be equal, or one of them 1."
-            ) from error
-
-
-def _positive_axes(axis: SupportsIndex | Sequence[SupportsIndex] | None, rank: int) -> tuple[int, ...]:
-    if axis is None:
-        return tuple(range(rank))
-    try:
-        axes = [operator.index(a) for a in (axis if isinstance(axis, Sequence) else [axis])]
-    except TypeError as error:
-        raise LogicTypeError(f"`axis` must be an int, a list of ints or None; got {axis!r}.") from error
-    for a in axes:
-        if not -rank <= a < rank:
-            raise LogicValueError(f"`axis` {a} does not exist in a tensor with {rank} axes.")
-    positive = tuple(a % rank for a in axes)
-    if len(set(positive)) < len(positive):
-        raise LogicValueError(f"`axis` names an axis twice: {axis}.")
-    return positive

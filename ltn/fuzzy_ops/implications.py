@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import tensorflow as tf
 
-from ltn.errors import LogicValueError
+from ltn.fuzzy_ops.arguments import as_scalar, check_scalar
 from ltn.fuzzy_ops.base import Composed, Connective, check_operator, not_ones, not_zeros
 
 
@@ -109,16 +109,21 @@ class Implies_Luk(Connective):
 @dataclass(frozen=True)
 class _Sigmoid(Connective):
     arity: ClassVar[int] = 1
-    s: float
-    b0: float
+    s: Any
+    b0: Any
+
+    def _hyperparameters(self, overrides: dict[str, Any]) -> dict[str, Any]:
+        return {name: as_scalar(value) for name, value in super()._hyperparameters(overrides).items()}
 
     @staticmethod
-    def _evaluate(value: tf.Tensor, s: float, b0: float) -> tf.Tensor:
+    def _evaluate(value: tf.Tensor, s: tf.Tensor, b0: tf.Tensor) -> tf.Tensor:
         # The difference of two sigmoids cancels for small s and saturates for large s. It equals
         #   sigma(a) - sigma(b) = -expm1(b - a) sigma(a) (1 - sigma(b)),
         # whose last factor is the same above and below the fraction.
-        top = tf.math.log_sigmoid(tf.constant(s * (1.0 + b0), value.dtype))
-        rise = tf.math.expm1(-s * value) / math.expm1(-s)
+        s, b0 = tf.cast(s, tf.float64), tf.cast(b0, tf.float64)
+        top, bottom = tf.math.log_sigmoid(s * (1.0 + b0)), tf.math.expm1(-s)
+        s, b0, top, bottom = (tf.cast(number, value.dtype) for number in (s, b0, top, bottom))
+        rise = tf.math.expm1(-s * value) / bottom
         return rise * tf.exp(tf.math.log_sigmoid(s * (value + b0)) - top)
 
 
@@ -129,8 +134,9 @@ class Implies_Sigmoidal(Composed):
         (sigma(s (I(x, y) + b0)) - sigma(s b0)) / (sigma(s (1 + b0)) - sigma(s b0))
 
     The normalisation maps 0 to 0 and 1 to 1, so that the corners are those of `implies_op`. Operands
-    broadcast. It flattens the gradient where the implication is nearly true or nearly false
-    (van Krieken, Acar and van Harmelen, "Analyzing Differentiable Fuzzy Logic Operators", 2022).
+    broadcast. `s` and `b0` are numbers, or scalar tensors that may change without retracing. It flattens the
+    gradient where the implication is nearly true or nearly false (van Krieken, Acar and van Harmelen,
+    "Analyzing Differentiable Fuzzy Logic Operators", 2022).
 
     >>> sigmoidal = Implies_Sigmoidal(Implies_Reichenbach(stable=False))
     >>> [round(float(sigmoidal(x, y)), 3) for x, y in ((1.0, 0.0), (0.5, 0.0), (0.0, 0.0))]
@@ -138,24 +144,22 @@ class Implies_Sigmoidal(Composed):
     """
 
     implies_op: Callable[..., tf.Tensor]
-    s: float = 9.0
-    b0: float = -0.5
+    s: Any = 9.0
+    b0: Any = -0.5
 
     @staticmethod
     def _check(**hyperparameters: Any) -> None:
         check_operator("implies_op", hyperparameters["implies_op"])
         s, b0 = hyperparameters["s"], hyperparameters["b0"]
-        if not 0.0 < s < math.inf:
-            raise LogicValueError(f"`s`, the slope of the sigmoid, must be positive; got {s}.")
-        if not math.isfinite(b0):
-            raise LogicValueError(f"`b0`, the offset of the sigmoid, must be finite; got {b0}.")
+        check_scalar("`s`, the slope of the sigmoid,", s, lambda s: 0.0 < s < math.inf, "positive")
+        check_scalar("`b0`, the offset of the sigmoid,", b0, math.isfinite, "finite")
 
     @staticmethod
     def _evaluate(
         x: tf.Tensor,
         y: tf.Tensor,
         implies_op: Callable[..., tf.Tensor],
-        s: float,
-        b0: float,
+        s: Any,
+        b0: Any,
     ) -> tf.Tensor:
         return _Sigmoid(s, b0)(implies_op(x, y))

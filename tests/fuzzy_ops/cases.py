@@ -101,7 +101,17 @@ AGGREGATORS: dict[str, AggregatorCase] = {
 }
 
 
-def public_operators(kind: type) -> set[type]:
-    """The operator classes that users can build."""
+# Aggregators of log-truths. They are means of any numbers, hence called and masked as the others are.
+LOG_AGGREGATORS: dict[str, AggregatorCase] = {
+    "logmean": AggregatorCase(fo.Aggreg_LogMean(), ref.mean, 0.0),
+    "logmeanexp": AggregatorCase(fo.Aggreg_LogMeanExp(), ref.log_mean_exp(1), fo.log_zero),
+    "logmeanexp p=3": AggregatorCase(fo.Aggreg_LogMeanExp(p=3), ref.log_mean_exp(3), fo.log_zero),
+}
+LOG_CONNECTIVES = {"and log": fo.And_Log(), "or log": fo.Or_Log()}
+
+
+def public_operators(kind: type, on_log_truths: bool = False) -> set[type]:
+    """The operator classes that users can build, those on truth values or those on their logarithms."""
     public = [getattr(fo, name) for name in fo.__all__]
-    return {c for c in public if inspect.isclass(c) and issubclass(c, kind) and not inspect.isabstract(c)}
+    built = {c for c in public if inspect.isclass(c) and issubclass(c, kind) and not inspect.isabstract(c)}
+    return {c for c in built if on_log_truths == c.__module__.endswith(".logspace")}

@@ -159,6 +159,14 @@ def log_product(stable: bool) -> Aggregator:
     return value
 
 
+def log_mean_exp(p: float) -> Aggregator:
+    def value(xs: Sequence[float]) -> float:
+        largest = max(xs)
+        return largest + math.log(mean([math.exp(p * (x - largest)) for x in xs])) / p
+
+    return value
+
+
 def elementwise(connective: Connective, *operands: Any) -> np.ndarray[Any, Any]:
     """The connective on each element of the broadcast operands."""
     arrays = np.broadcast_arrays(*(np.asarray(operand, np.float64) for operand in operands))

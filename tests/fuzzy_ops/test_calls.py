@@ -12,12 +12,15 @@ import tensorflow as tf
 import ltn
 from ltn import fuzzy_ops as fo
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
-from tests.fuzzy_ops.cases import AGGREGATORS, CONNECTIVES
+from ltn.fuzzy_ops import implications
+from tests.fuzzy_ops.cases import AGGREGATORS, CONNECTIVES, LOG_AGGREGATORS, LOG_CONNECTIVES
+from tests.fuzzy_ops.traces import traces_of
 from tests.tolerance import assert_close
 
 OPERATORS = {
     **{f"connective {name}": operator for name, (operator, _) in CONNECTIVES.items()},
-    **{f"aggregator {name}": case.operator for name, case in AGGREGATORS.items()},
+    **{f"connective {name}": operator for name, operator in LOG_CONNECTIVES.items()},
+    **{f"aggregator {name}": case.operator for name, case in (AGGREGATORS | LOG_AGGREGATORS).items()},
 }
 operators = pytest.mark.parametrize("operator", OPERATORS.values(), ids=OPERATORS.keys())
 p_means = pytest.mark.parametrize("operator", [fo.Aggreg_pMean, fo.Aggreg_pMeanError])
@@ -36,7 +39,7 @@ def parts(operator: Any) -> list[Any]:
 
 
 def traces(operator: Any) -> int:
-    return sum(part._compiled().experimental_get_tracing_count() for part in parts(operator))
+    return sum(traces_of(part) for part in parts(operator))
 
 
 @operators
@@ -183,6 +186,29 @@ def test_impossible_slope(s: float) -> None:
         fo.Implies_Sigmoidal(fo.Implies_Luk(), s=s)
     with pytest.raises(LogicValueError, match=rf"`s`.*positive; got {s}\."):
         fo.Implies_Sigmoidal(fo.Implies_Luk())(0.1, 0.2, s=s)
+
+
+def test_slope_and_offset_may_be_tensors_that_change_without_retracing() -> None:
+    x, y = tf.constant([0.2, 0.9, 0.6]), tf.constant([0.1, 0.3, 0.8])
+    s, b0 = tf.Variable(9.0), tf.Variable(-0.5)
+    learnt, plain = fo.Implies_Sigmoidal(fo.Implies_Luk(), s=s, b0=b0), fo.Implies_Sigmoidal(fo.Implies_Luk())
+    in_graph = tf.function(lambda: plain(x, y, s=s, b0=b0))
+    learnt(x, y), plain(x, y), in_graph()
+    before = traces_of(implications._Sigmoid)
+    for slope, offset in ((9.0, -0.5), (4.0, -0.25), (20.0, 0.0)):
+        s.assign(slope)
+        b0.assign(offset)
+        expected = fo.Implies_Sigmoidal(fo.Implies_Luk(), s=slope, b0=offset)(x, y)
+        for value in (learnt(x, y), in_graph(), plain(x, y, s=s, b0=b0)):
+            assert_close(value, expected)
+    assert traces_of(implications._Sigmoid) == before
+    with tf.GradientTape() as tape:
+        value = learnt(x, y)
+    assert all(float(slope) != 0.0 for slope in tape.gradient(value, [s, b0]))
+    with pytest.raises(
+        LogicTypeError, match=r"`s`, the slope.*must be a number or a scalar tensor; got 'steep'"
+    ):
+        plain(x, y, s="steep")
 
 
 CALLS: dict[str, tuple[Any, Any, dict[str, Any], type[LogicError], str]] = {

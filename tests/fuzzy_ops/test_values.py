@@ -10,7 +10,14 @@ import tensorflow as tf
 from ltn import fuzzy_ops as fo
 from tests.fuzzy_ops import cases
 from tests.fuzzy_ops import reference as ref
-from tests.fuzzy_ops.cases import AGGREGATORS, CONNECTIVES, POWER_MEANS, POWERS, AggregatorCase
+from tests.fuzzy_ops.cases import (
+    AGGREGATORS,
+    CONNECTIVES,
+    LOG_AGGREGATORS,
+    POWER_MEANS,
+    POWERS,
+    AggregatorCase,
+)
 from tests.tolerance import assert_close
 
 
@@ -24,7 +31,8 @@ CUBE = uniform(3, 4, 5)
 CUBE[0, 0], CUBE[0, 1], CUBE[1, :2, 3] = 0.0, 1.0, [0.0, 1.0]
 
 connectives = pytest.mark.parametrize(("operator", "reference"), CONNECTIVES.values(), ids=CONNECTIVES.keys())
-aggregators = pytest.mark.parametrize("case", AGGREGATORS.values(), ids=AGGREGATORS.keys())
+ON_NUMBERS = {**AGGREGATORS, **LOG_AGGREGATORS}
+aggregators = pytest.mark.parametrize("case", ON_NUMBERS.values(), ids=ON_NUMBERS.keys())
 
 
 def operands(operator: Any, xs: Any, ys: Any) -> tuple[Any, ...]:
@@ -168,8 +176,8 @@ def test_values_outside_the_mask_have_no_influence(case: AggregatorCase, outside
 
 @aggregators
 def test_empty_selection(case: AggregatorCase) -> None:
-    # Of nothing an operator gives the truth value of its quantifier; the logarithm of it for LogProd.
-    log = isinstance(case.operator, fo.Aggreg_LogProd)
+    # Of nothing an operator gives the truth value of its quantifier, or the logarithm of it.
+    log = isinstance(case.operator, fo.Aggreg_LogProd | fo.Aggreg_LogMean | fo.Aggreg_LogMeanExp)
     for override, expected in ((None, case.of_nothing), (0.25, np.log(0.25) if log else 0.25)):
         calls = [
             case.operator(np.zeros((3, 0), np.float32), axis=1, empty=override),
@@ -280,7 +288,7 @@ def test_connective_gradient(operator: Any, reference: ref.Connective) -> None:
     assert_close(np.stack(gradients, 1), expected, rtol=2e-5, atol=2e-5)
 
 
-EVERY_AGGREGATOR = {**AGGREGATORS, **POWER_MEANS}
+EVERY_AGGREGATOR = {**ON_NUMBERS, **POWER_MEANS}
 
 
 @pytest.mark.parametrize("case", EVERY_AGGREGATOR.values(), ids=EVERY_AGGREGATOR.keys())

@@ -1,0 +1,102 @@
+"""Arguments of operators as they come from the caller: converted, and checked with clear errors."""
+
+import numbers
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+import tensorflow as tf
+
+from ltn.errors import LogicTypeError, LogicValueError
+
+
+def truth_values(*values: Any) -> list[tf.Tensor]:
+    """Tensors of one floating dtype: booleans and integers become float32, the widest dtype wins."""
+    tensors = []
+    for value in values:
+        try:
+            tensor = tf.convert_to_tensor(value)
+        except (TypeError, ValueError) as error:
+            raise LogicTypeError(f"Truth values must be numbers; got {value!r}.") from error
+        if tensor.dtype == tf.string or tensor.dtype.is_complex:
+            raise LogicTypeError(f"Truth values must be numbers; got {value!r}.")
+        tensors.append(tensor if tensor.dtype.is_floating else tf.cast(tensor, tf.float32))
+    widest = max((tensor.dtype for tensor in tensors), key=lambda dtype: dtype.size)
+    return [tf.cast(tensor, widest) for tensor in tensors]
+
+
+def is_number(value: Any) -> bool:
+    """Whether the value is one real number, of Python or NumPy."""
+    return isinstance(value, numbers.Real | np.number) or (isinstance(value, np.ndarray) and value.ndim == 0)
+
+
+def check_scalar(
+    what: str, value: Any, valid: Callable[[Any], bool], requirement: str, advice: str = ""
+) -> None:
+    """Raise unless the hyper-parameter is a valid number, or a scalar tensor (of any value)."""
+    if is_number(value):
+        if not valid(value):
+            raise LogicValueError(f"{what} must be {requirement}; got {value}. {advice}".rstrip())
+    elif not tf.is_tensor(value) or value.shape.rank not in (0, None):
+        raise LogicTypeError(f"{what} must be a number or a scalar tensor; got {value!r}.")
+
+
+def as_scalar(value: Any) -> tf.Tensor:
+    """The hyper-parameter as a tensor, which a trace takes as an argument: new values do not retrace."""
+    return tf.constant(value, tf.float64) if is_number(value) else tf.convert_to_tensor(value)
+
+
+def check_broadcast(caller: object, *tensors: tf.Tensor) -> None:
+    """Raise where the static shapes of the operands do not broadcast together."""
+    shape = tensors[0].shape
+    for tensor in tensors[1:]:
+        try:
+            shape = tf.broadcast_static_shape(shape, tensor.shape)
+        except ValueError as error:
+            shapes = " and ".join(str(tuple(tensor.shape)) for tensor in tensors)
+            raise LogicValueError(
+                f"{caller} cannot broadcast operands of shapes {shapes}: "
+                "two sizes must be equal, or one of them 1."
+            ) from error
+
+
+def weights_for(caller: object, xs: tf.Tensor, weights: Any) -> tf.Tensor:
+    """Weights in the dtype of the values; negative ones raise where they can be seen."""
+    (given,) = truth_values(weights)
+    check_broadcast(caller, xs, given)
+    if tf.executing_eagerly() and not tf.reduce_all((given >= 0.0) & tf.math.is_finite(given)):
+        raise LogicValueError(f"`weights` must be finite numbers from 0 up; got {weights!r}.")
+    return tf.cast(given, xs.dtype)
+
+
+def segments_for(xs: tf.Tensor, ids: Any, count: Any) -> tuple[tf.Tensor, tf.Tensor]:
+    """The segment of each tuple and the number of segments, as integer tensors."""
+    numbers, total = tf.convert_to_tensor(ids), tf.convert_to_tensor(count)
+    if not numbers.dtype.is_integer or not total.dtype.is_integer:
+        raise LogicTypeError(f"`ids` and `count` must be integers; got {ids!r} and {count!r}.")
+    if numbers.shape.rank != 1 or not xs.shape.rank or not xs.shape[:1].is_compatible_with(numbers.shape):
+        raise LogicValueError(
+            "`ids` names the segment of each entry along axis 0 of the values; got ids of shape "
+            f"{numbers.shape} for values of shape {xs.shape}."
+        )
+    if total.shape.rank != 0:
+        raise LogicValueError(f"`count`, the number of segments, must be one integer; got {count!r}.")
+    return numbers, total
+
+
+def positive_axes(axis: SupportsIndex | Sequence[SupportsIndex] | None, rank: int) -> tuple[int, ...]:
+    """The axes, counted from the front; None for all of them."""
+    if axis is None:
+        return tuple(range(rank))
+    try:
+        axes = [operator.index(a) for a in (axis if isinstance(axis, Sequence) else [axis])]
+    except TypeError as error:
+        raise LogicTypeError(f"`axis` must be an int, a list of ints or None; got {axis!r}.") from error
+    for a in axes:
+        if not -rank <= a < rank:
+            raise LogicValueError(f"`axis` {a} does not exist in a tensor with {rank} axes.")
+    positive = tuple(a % rank for a in axes)
+    if len(set(positive)) < len(positive):
+        raise LogicValueError(f"`axis` names an axis twice: {axis}.")
+    return positive

@@ -1,0 +1,150 @@
+"""Operators on log-truths: l = log(truth) in (-inf, 0], where products neither vanish nor stop learning.
+
+0 is true, and `log_zero` stands for the logarithm of 0. They are operators like all others, with masks,
+weights and hyper-parameters, but neither take nor give truth values in [0, 1]: in one formula all operators
+come from here, or none does.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import tensorflow as tf
+
+from ltn.fuzzy_ops.aggregators import Powered
+from ltn.fuzzy_ops.arguments import check_scalar, truth_values
+from ltn.fuzzy_ops.base import Aggregator, Connective, eps
+from ltn.fuzzy_ops.selection import Statistics
+
+# exp(-100) is 0 for all purposes of float32, and -100 is finite: no infinity enters a loss.
+log_zero: float = -100.0
+
+
+@tf.custom_gradient
+def _bounded_log(t: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
+    # log(t) exactly, but from log_zero to 0: t may leave [0, 1] by rounding. Its gradient is 1/t down to eps
+    # and stays 1/eps below, so that it neither overflows nor, at 0, vanishes. That is the bound which the
+    # paper's projection pi_0 sets, but the projection would change the values as well.
+    value = tf.minimum(tf.maximum(tf.math.log(tf.maximum(t, 0.0)), log_zero), 0.0)
+    return value, lambda upstream: upstream / tf.maximum(t, eps)
+
+
+def log_truth(t: Any) -> tf.Tensor:
+    """The log-truth of a truth value t in [0, 1]: log(t), and `log_zero` where t = 0.
+
+    Any shape, kept. The gradient is 1/t, and 1/eps where t < eps.
+
+    >>> [round(float(log_truth(t)), 3) for t in (0.0, 1e-30, 0.5, 1.0)]
+    [-100.0, -69.078, -0.693, 0.0]
+    """
+    return _bounded_log(truth_values(t)[0])
+
+
+def log1mexp(l: Any) -> tf.Tensor:  # noqa: E741
+    """The log-truth of a negation: log(1 - exp(l)) for l <= 0, and `log_zero` where l = 0.
+
+    Any shape, kept. Exact for l near 0 and for l far below; the gradient is bounded by 1/eps.
+
+    >>> [round(float(log1mexp(l)), 3) for l in (0.0, -1e-30, -0.693147, -5.0)]
+    [-100.0, -69.078, -0.693, -0.007]
+    """
+    (logs,) = truth_values(l)
+    half = math.log(0.5)
+    # Each form is exact on its side of 1/2. The second must not see 0, not even where the first is taken: its
+    # gradient would be 0 * inf there.
+    above = _bounded_log(-tf.math.expm1(logs))
+    below = tf.math.log1p(-tf.exp(tf.minimum(logs, half)))
+    return tf.where(logs > half, above, below)
+
+
+@dataclass(frozen=True)
+class And_Log(Connective):
+    """Product t-norm of log-truths: T(k, l) = k + l = log(exp(k) exp(l)).
+
+    T(l, 0) = l. Operands broadcast. The gradient is 1 everywhere.
+
+    >>> round(float(And_Log()(-0.5, -2.0)), 3)
+    -2.5
+    """
+
+    @staticmethod
+    def _evaluate(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+        return x + y
+
+
+@dataclass(frozen=True)
+class Or_Log(Connective):
+    """Probabilistic sum of log-truths: S(k, l) = log(exp(k) + exp(l) - exp(k + l)).
+
+    S(l, 0) = 0, S(l, log 0) = l. Operands broadcast. Far below 0 it is the logarithm of a sum, whose
+    gradients add up to 1; they vanish only where an operand is true.
+
+    >>> import math
+    >>> round(math.exp(Or_Log()(math.log(0.5), math.log(0.4))), 3)
+    0.7
+    """
+
+    @staticmethod
+    def _evaluate(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+        # With m the larger one: m + log(1 + exp(n - m) (1 - exp(m))). One comparison selects both, so that
+        # each operand keeps its own partial derivative where they are equal.
+        left = x >= y
+        m, n = tf.where(left, x, y), tf.where(left, y, x)
+        return m + tf.math.log1p(-tf.exp(n - m) * tf.math.expm1(m))
+
+
+@dataclass(frozen=True)
+class Aggreg_LogMean(Aggregator):
+    """Mean of log-truths: A(l_1, ..., l_n) = (1/n) sum l_i, the logarithm of the geometric mean. Universal.
+
+    0 when all l_i = 0; 0 = log 1 of nothing. `xs` of any shape, reduced along `axis`. Each value
+    has the gradient 1/n, however many there are and however small their product is.
+
+    >>> round(float(Aggreg_LogMean()([-1.0, -3.0])), 3)
+    -2.0
+    """
+
+    empty: ClassVar[float] = 1.0
+
+    @staticmethod
+    def _aggregate(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
+        return selection.mean(xs)
+
+    @staticmethod
+    def _of_nothing(empty: tf.Tensor) -> tf.Tensor:
+        return log_truth(empty)
+
+
+@dataclass(frozen=True)
+class Aggreg_LogMeanExp(Powered):
+    """Generalised mean of log-truths: A(l_1, ..., l_n) = (1/p) log((1/n) sum exp(p l_i)), p > 0. Existential.
+
+    The logarithm of Aggreg_pMean's value: 0 when all l_i = 0; `log_zero` of nothing. `xs` of any shape,
+    reduced along `axis`. Closer to the maximum as p grows. `p` is a number, or a scalar tensor that may
+    change without retracing. The gradient is a softmax: it adds up to 1 however far below 0 the values are.
+
+    >>> import math
+    >>> round(math.exp(Aggreg_LogMeanExp(p=2)([math.log(0.6), math.log(0.8)])), 3)
+    0.707
+    """
+
+    empty: ClassVar[float] = 0.0
+    p: Any = 1
+
+    @staticmethod
+    def _check(**hyperparameters: Any) -> None:
+        check_scalar("`p`", hyperparameters["p"], lambda p: 0.0 < p < math.inf, "a finite number above 0")
+
+    @staticmethod
+    def _aggregate(xs: tf.Tensor, selection: Statistics, p: float | tf.Tensor) -> tf.Tensor:
+        # The result does not depend on what is factored out, hence neither does the gradient.
+        largest = tf.stop_gradient(selection.largest(xs))
+        # Outside the mask the difference may be large, and its exponential infinite.
+        differences = selection.keep(xs - selection.spread(largest), 0.0)
+        p = tf.cast(p, xs.dtype)
+        return largest + tf.math.log(selection.mean(tf.exp(p * differences))) / p
+
+    @staticmethod
+    def _of_nothing(empty: tf.Tensor) -> tf.Tensor:
+        return log_truth(empty)
