@@ -30,8 +30,9 @@ format: $(VENV)/installed  ## format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/installed  ## measure the cost of a quantifier beside a plain loss
+bench: $(VENV)/installed  ## measure the cost of a quantifier, and of a theory beside the same code with ltn.core
 	$(BIN)/python -m benchmarks.forall
+	$(BIN)/python -m benchmarks.smokers
 
 test-oldest:  ## run the tests on the oldest supported TensorFlow and Keras
 	$(PYTHON) -m venv $(OLDEST)

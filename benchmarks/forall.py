@@ -1,13 +1,8 @@
 """The cost of logic on one axiom: training `Forall(x, P(x))` beside the same network under a plain loss.
 
-    python -m benchmarks.forall
-
-Both steps are compiled, and run in turns within one process, so that a busy machine slows both alike. What is
-printed is the median of the ratios of neighbouring rounds, with their quartiles.
+python -m benchmarks.forall
 """
 
-import statistics
-import time
 from collections.abc import Callable
 
 import keras
@@ -15,12 +10,11 @@ import numpy as np
 import tensorflow as tf
 
 import ltn
+from benchmarks.measure import Step, compare
 
 POINTS = 10_000
 FEATURES = 2
 UNITS = 16
-STEPS_PER_ROUND = 50
-ROUNDS = 31
 
 Loss = Callable[[keras.Model, tf.Tensor], tf.Tensor]
 
@@ -37,7 +31,7 @@ def dissatisfaction(network: keras.Model, points: tf.Tensor) -> tf.Tensor:
     return 1.0 - forall(x, ltn.Predicate(network)(x)).tensor
 
 
-def training_step(loss: Loss, points: tf.Tensor) -> Callable[[], tf.Tensor]:
+def training_step(loss: Loss, points: tf.Tensor) -> Step:
     """A compiled step of Adam on a fresh two-layer network."""
     keras.utils.set_random_seed(0)
     network = keras.Sequential(
@@ -61,28 +55,11 @@ def training_step(loss: Loss, points: tf.Tensor) -> Callable[[], tf.Tensor]:
     return step
 
 
-def seconds(step: Callable[[], tf.Tensor]) -> float:
-    """The time of one round of steps."""
-    start = time.perf_counter()
-    for _ in range(STEPS_PER_ROUND):
-        value = step()
-    value.numpy()
-    return time.perf_counter() - start
-
-
 def main() -> None:
     """Measure and print."""
     points = tf.constant(np.random.default_rng(0).uniform(size=(POINTS, FEATURES)), tf.float32)
     plain, logic = training_step(mean_squared_error, points), training_step(dissatisfaction, points)
-    # Tracing and the first steps are not what is measured.
-    for step in (plain, logic):
-        seconds(step)
-    rounds = [(seconds(plain), seconds(logic)) for _ in range(ROUNDS)]
-    low, ratio, high = statistics.quantiles([forall / mse for mse, forall in rounds], n=4)
-    milliseconds = [1e3 * statistics.median(times) / STEPS_PER_ROUND for times in zip(*rounds, strict=True)]
-    print(f"mean squared error   {milliseconds[0]:7.3f} ms per step")
-    print(f"Forall(x, P(x))      {milliseconds[1]:7.3f} ms per step")
-    print(f"ratio                {ratio:7.3f}  (quartiles {low:.3f} to {high:.3f})")
+    compare(("mean squared error", plain), ("Forall(x, P(x))", logic), steps=50)
 
 
 if __name__ == "__main__":

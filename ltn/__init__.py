@@ -3,7 +3,7 @@
 Badreddine, d'Avila Garcez, Serafini and Spranger, "Logic Tensor Networks", Artificial Intelligence 303, 2022.
 """
 
-from ltn import core, fuzzy_ops, semantics, utils
+from ltn import callbacks, core, fuzzy_ops, language, plot, semantics, utils
 from ltn.core import (
     Constant,
     Expression,
@@ -27,13 +27,15 @@ from ltn.core import (
     undiag,
 )
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
-from ltn.semantics import Semantics, using
+from ltn.semantics import LogSemantics, Semantics, using
+from ltn.theory import Theory, load, with_knowledge
 
 __all__ = [
     "Constant",
     "Expression",
     "Formula",
     "Function",
+    "LogSemantics",
     "LogicError",
     "LogicTypeError",
     "LogicValueError",
@@ -41,6 +43,7 @@ __all__ = [
     "Proposition",
     "Semantics",
     "Term",
+    "Theory",
     "Variable",
     "Wrapper_Connective",
     "Wrapper_Formula_Aggregator",
@@ -49,14 +52,19 @@ __all__ = [
     "as_tensors",
     "broadcast_exprs",
     "broadcast_wff_and_mask",
+    "callbacks",
     "core",
     "debug",
     "diag",
     "diag_lock",
     "fuzzy_ops",
+    "language",
+    "load",
+    "plot",
     "semantics",
     "transpose_free_vars",
     "undiag",
     "using",
     "utils",
+    "with_knowledge",
 ]

@@ -22,15 +22,18 @@ PACKAGE = ROOT / "ltn"
 MODULES = [ltn.__name__, *(info.name for info in pkgutil.walk_packages(ltn.__path__, "ltn."))]
 PUBLIC_MODULES = [
     ltn,
+    ltn.callbacks,
     ltn.core,
     ltn.fuzzy_ops,
+    ltn.language,
+    ltn.plot,
     ltn.semantics,
     ltn.utils,
     importlib.import_module("ltn.errors"),
 ]
 
 # Lowest first: a layer imports only from those before it.
-LAYERS = ["errors", "_autograph", "fuzzy_ops", "semantics", "core", "utils"]
+LAYERS = "errors _autograph fuzzy_ops semantics core utils language theory callbacks plot".split()
 # Formulas combine under the semantics in force, so `core` needs `semantics`; `Semantics.wrap` hands out the
 # wrappers of `core`, imported when it is called.
 UPWARD = {("semantics", "core")}

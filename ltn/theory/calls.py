@@ -1,0 +1,166 @@
+"""Calls of networks: each once for equal inputs, and all calls of one symbol in one batch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from ltn.core import Predicate, Term
+from ltn.core.groundings import logits_of
+from ltn.core.symbols import Batch, Symbol
+from ltn.language import Apply, Arithmetic, Name, Negative, Node
+from ltn.theory.frames import Frame, Frames
+from ltn.theory.spaces import Output
+
+
+@dataclass(frozen=True)
+class Call:
+    """A symbol on terms in a frame; calls with one key have the same inputs, row by row."""
+
+    node: Apply
+    frame: tuple[tuple[str, str], ...]
+    key: Any
+
+    @property
+    def labels(self) -> list[str]:
+        """The axes of the inputs, in order of first appearance."""
+        return list(dict.fromkeys(label for _, label in self.frame))
+
+
+class Calls:
+    """The calls of one evaluation.
+
+    Demanded first, they are run together; one that is asked for before is run alone.
+    """
+
+    def __init__(
+        self,
+        symbols: dict[str, Symbol],
+        frames: Frames,
+        source: Callable[[str], Any],
+        terms: Callable[[Apply, Frame], list[Term]],
+    ):
+        self._symbols = symbols
+        self._frames = frames
+        self._source = source
+        self._terms = terms
+        self._demands: dict[Any, dict[Any, Call]] = {}
+        self._whole: set[Any] = set()
+        self._outputs: dict[Any, Output] = {}
+
+    def demand(self, node: Apply, variables: Sequence[str], frame: Frame) -> None:
+        """Announce a call; `variables` are those that the network's inputs depend on."""
+        call = self._placed(node, variables, frame)
+        self._demands.setdefault(self._key_of_base(call), {})[call.key] = call
+
+    def run(self) -> None:
+        """Run what is demanded, each symbol once for all inputs that are known at that depth."""
+        for base, calls in self._demands.items():
+            # Selections from one axis overlap, and the whole axis may be needed anyway: then it is
+            # computed once, and read by all.
+            if len(calls) > 1 and (base in calls or len(self._base(next(iter(calls.values()))).labels) == 1):
+                self._whole.add(base)
+        pending: dict[Any, Call] = {}
+        for base, calls in self._demands.items():
+            for call in calls.values():
+                chosen = self._base(call) if base in self._whole else call
+                if chosen.key not in self._outputs:
+                    pending[chosen.key] = chosen
+        depths = {key: _depth(call.node, self._symbols) for key, call in pending.items()}
+        for depth in sorted(set(depths.values())):
+            groups: dict[str, list[Call]] = {}
+            for key, call in pending.items():
+                if depths[key] == depth:
+                    groups.setdefault(call.node.symbol, []).append(call)
+            for calls_of_symbol in groups.values():
+                self._run(calls_of_symbol)
+
+    def output(self, node: Apply, variables: Sequence[str], frame: Frame) -> tuple[Output, dict[str, str]]:
+        """What the network returned, with the frame of its rows."""
+        call = self._placed(node, variables, frame)
+        if self._key_of_base(call) in self._whole:
+            call = self._base(call)
+        if call.key not in self._outputs:
+            self._run([call])
+        output = self._outputs[call.key]
+        # Another variable over the same individuals may have been the first to ask.
+        return output._replace(batch=output.batch._replace(labels=call.labels)), dict(call.frame)
+
+    def _placed(self, node: Apply, variables: Sequence[str], frame: Frame) -> Call:
+        return self._call(node, self._frames.place({v: frame[v] for v in variables}))
+
+    def _base(self, call: Call) -> Call:
+        return self._call(call.node, self._frames.base(dict(call.frame)))
+
+    def _key_of_base(self, call: Call) -> Any:
+        return self._base(call).key
+
+    def _call(self, node: Apply, frame: Frame) -> Call:
+        names = {variable: f"${position}" for position, variable in enumerate(frame)}
+        positions = {label: position for position, label in enumerate(dict.fromkeys(frame.values()))}
+        bases = self._frames.base(frame)
+        # On an axis of tuples it also counts which member of the tuple the variable is.
+        where = tuple(
+            (self._source(v), positions[label], (label, bases[v]) if self._frames.tuples(label) else None)
+            for v, label in frame.items()
+        )
+        return Call(node, tuple(frame.items()), (_renamed(node, names), where))
+
+    def _run(self, calls: list[Call]) -> None:
+        symbol = self._symbols[calls[0].node.symbol]
+        inputs = [self._terms(call.node, dict(call.frame)) for call in calls]
+        as_list = len(inputs[0]) > 1
+        batches = [symbol.batch(terms) for terms in inputs]
+        if len(batches) > 1 and _rows_are_independent(symbol) and len({b.shapes for b in batches}) == 1:
+            outputs = _together(symbol, batches, as_list)
+        else:
+            outputs = [_output(symbol, batch, as_list) for batch in batches]
+        for call, output in zip(calls, outputs, strict=True):
+            self._outputs[call.key] = output
+
+
+def _output(symbol: Symbol, batch: Batch, as_list: bool) -> Output:
+    rows = symbol.run(batch, as_list)
+    return Output(rows, batch, logits_of(rows) if isinstance(symbol, Predicate) else None)
+
+
+def _together(symbol: Symbol, batches: Sequence[Batch], as_list: bool) -> list[Output]:
+    tensors = [tf.concat(parts, axis=0) for parts in zip(*(b.tensors for b in batches), strict=True)]
+    whole = _output(symbol, batches[0]._replace(tensors=tensors), as_list)
+    counts = [math.prod(batch.sizes) for batch in batches]
+
+    def split(tensor: tf.Tensor | None) -> Iterable[Any]:
+        return [None] * len(counts) if tensor is None else tf.split(tensor, counts)
+
+    parts = zip(split(whole.rows), batches, split(whole.logits), strict=True)
+    return [Output(rows, batch, logits) for rows, batch, logits in parts]
+
+
+def _rows_are_independent(symbol: Symbol) -> bool:
+    """Whether the network treats each row alone; of a plain callable nothing is known."""
+    network = symbol.network
+    return isinstance(network, keras.Layer) and not any(
+        isinstance(layer, keras.layers.BatchNormalization) for layer in network._flatten_layers()
+    )
+
+
+def _depth(node: Node, symbols: dict[str, Symbol]) -> int:
+    below = max((_depth(child, symbols) for child in node.children), default=0)
+    return below + (isinstance(node, Apply) and node.symbol in symbols)
+
+
+def _renamed(node: Node, names: dict[str, str]) -> Any:
+    """The term with its variables replaced by where they come in it."""
+    if isinstance(node, Name):
+        return names.get(node.name, node)
+    if isinstance(node, Apply):
+        return (node.symbol, *(_renamed(argument, names) for argument in node.arguments))
+    if isinstance(node, Arithmetic | Negative):
+        kind = node.operator if isinstance(node, Arithmetic) else "-"
+        return (kind, *(_renamed(child, names) for child in node.children))
+    return node

@@ -1,0 +1,296 @@
+"""Evaluation of syntax trees: the grounding of terms and formulas, on the axes of a frame."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import tensorflow as tf
+
+from ltn.core import Formula, Predicate, Proposition, Term, axes
+from ltn.core.expressions import connect
+from ltn.core.symbols import Symbol
+from ltn.core.wrappers import quantify
+from ltn.errors import LogicError
+from ltn.fuzzy_ops import Aggregator
+from ltn.language import (
+    And,
+    Apply,
+    Binary,
+    Comparison,
+    Iff,
+    Implies,
+    Name,
+    Node,
+    Not,
+    Or,
+    Quantifier,
+    Signature,
+)
+from ltn.theory import crisp, terms
+from ltn.theory.calls import Calls
+from ltn.theory.frames import Frame, Frames, Tuples
+from ltn.theory.groundings import Groundings
+from ltn.theory.hyperparameters import Options
+from ltn.theory.spaces import Space
+
+_OPERATORS = {And: "And", Or: "Or", Implies: "Implies", Iff: "Equiv"}
+
+
+class Evaluation:
+    """One evaluation of formulas under fixed groundings; equal parts of them are computed once.
+
+    Args:
+        groundings: what variables and constants denote.
+        symbols: the predicates and functions by name.
+        propositions: by name.
+        space: in which truth is computed.
+        dense: whether guards go into the aggregators as masks, so that all shapes stay static, as XLA
+            needs it; else the guard is evaluated first, and the body only on what it selects.
+    """
+
+    def __init__(
+        self,
+        groundings: Groundings,
+        symbols: Mapping[str, Symbol],
+        propositions: Mapping[str, Proposition],
+        space: Space,
+        dense: bool = False,
+    ):
+        self.groundings = groundings
+        self.signature: Signature = groundings.signature
+        self.symbols = dict(symbols)
+        self.propositions = propositions
+        self.space = space
+        self.dense = dense
+        self.frames = Frames()
+        self.calls = Calls(self.symbols, self.frames, groundings.source, self._network_terms)
+        self._options: Options = {}
+        self._values: dict[Any, Any] = {}
+        self._selections: dict[Any, dict[str, str]] = {}
+        self._free: dict[Node, list[str]] = {}
+
+    def ground(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> list[Any]:
+        """The groundings of terms and formulas, over their free variables in order of appearance.
+
+        Formulas are given as `Space.prepared` makes them; their tensors hold values of the space.
+        `options` may give to each of them options of quantifiers which its text does not set.
+        """
+        for node in nodes:
+            with explained(node):
+                self._announce(node, self.root(node))
+        self.calls.run()
+        grounded = []
+        for node, own in zip(nodes, options or [{}] * len(nodes), strict=True):
+            with explained(node):
+                frame = self.root(node)
+                grounded.append(_ordered(self.with_options(own).value(node, frame), frame))
+        return grounded
+
+    def with_options(self, options: Options) -> Evaluation:
+        """This evaluation with other options for quantifiers; it shares networks' outputs, not values."""
+        if not options:
+            return self
+        twin = copy.copy(self)
+        twin._options, twin._values = options, {}
+        return twin
+
+    def root(self, node: Node) -> dict[str, str]:
+        """The frame of a whole formula: every free variable on an axis of its own."""
+        return {variable: self.bind([variable]) for variable in self.free(node)}
+
+    def bind(self, variables: Sequence[str]) -> str:
+        """The axis of a variable, or of those of a `diag`."""
+        return self.frames.bind(variables, [self.groundings.variable(v) for v in variables])
+
+    def free(self, node: Node) -> list[str]:
+        """The free variables, in order of first appearance."""
+        if node not in self._free:
+            self._free[node] = self.signature.free_variables(node)
+        return self._free[node]
+
+    def value(self, node: Node, frame: Frame) -> Any:
+        """The value of a node over the axes of a frame: a `Formula`, or a `Term`."""
+        own = self.restricted(frame, node)
+        key = (node, tuple(own.items()))
+        if key not in self._values:
+            self._values[key] = self._compute(node, own)
+        return self._values[key]
+
+    def restricted(self, frame: Frame, node: Node) -> dict[str, str]:
+        """The part of a frame that a node depends on."""
+        return {variable: frame[variable] for variable in self.free(node)}
+
+    def _compute(self, node: Node, frame: Frame) -> Any:
+        if isinstance(node, Quantifier):
+            return self._quantified(node, frame)
+        if isinstance(node, Binary):
+            operator = getattr(self.space.semantics, _OPERATORS[type(node)])
+            values = [self.value(operand, frame) for operand in _operands(node)]
+            return functools.reduce(lambda left, right: connect(operator, left, right), values)
+        negated = isinstance(node, Not)
+        atom = node.operand if isinstance(node, Not) else node
+        if self.is_atom(atom):
+            return self._atom(atom, frame, negated)
+        if negated:
+            return connect(self.space.semantics.Not, self.value(atom, frame))
+        return terms.term(self, node, frame)
+
+    def is_atom(self, node: Node) -> bool:
+        """Whether the node is an atomic formula."""
+        if isinstance(node, Apply):
+            return node.symbol in self.signature.predicates
+        return isinstance(node, Comparison) or (
+            isinstance(node, Name) and node.name in self.signature.propositions
+        )
+
+    def _atom(self, node: Node, frame: Frame, negated: bool) -> Formula:
+        if isinstance(node, Name):
+            return self.space.crisp(Formula(self.propositions[node.name].tensor, []), negated)
+        if isinstance(node, Comparison):
+            return crisp.compared(self, node, frame, negated)
+        applied = cast(Apply, node)
+        predicate = self.symbols[applied.symbol]
+        output, classes, low = self.output(applied, frame)
+        return self.frames.lift(self.space.atom(predicate, output, classes, negated), low, frame)
+
+    def truth(self, node: Apply, frame: Frame) -> Formula:
+        """The truth of a predicate on terms, in [0, 1] whatever the space."""
+        predicate = self.symbols[node.symbol]
+        output, classes, low = self.output(node, frame)
+        return self.frames.lift(predicate.truth(output.rows, output.batch, classes), low, frame)
+
+    def output(self, node: Apply, frame: Frame) -> tuple[Any, Term | None, dict[str, str]]:
+        """What the network of a symbol returned, the classes to pick from it, and the frame of both."""
+        network, class_node = self._split(node)
+        output, low = self.calls.output(network, self.free(network), frame)
+        if class_node is None:
+            return output, None, low
+        # Picking costs nothing: where the network runs on whole axes, so do the classes.
+        own = self.restricted(frame, class_node)
+        reduced = any(low[variable] != frame[variable] for variable in low)
+        low = (self.frames.base(own) if reduced else own) | low
+        return output, self._arguments([class_node], low)[0], low
+
+    def _split(self, node: Apply) -> tuple[Apply, Node | None]:
+        """A call of a network, and the class to pick from its output where it has several."""
+        symbol = self.symbols[node.symbol]
+        if isinstance(symbol, Predicate) and symbol.picks_class:
+            *individuals, class_node = node.arguments
+            return Apply(node.symbol, tuple(individuals)), class_node
+        return node, None
+
+    def _network_terms(self, node: Apply, frame: Frame) -> list[Term]:
+        return self._arguments(node.arguments, frame)
+
+    def _arguments(self, nodes: Sequence[Node], frame: Frame) -> list[Term]:
+        return [part for node in nodes for part in terms.parts(self, node, frame)]
+
+    def _announce(self, node: Node, frame: Frame) -> None:
+        """Demand the network calls of a formula, in the frames in which `value` will ask for them."""
+        if isinstance(node, Quantifier):
+            inner = self.inside(node, self.restricted(frame, node))
+            if node.guard is not None and not self._selects(node):
+                self._announce(node.guard, inner)
+            self._announce(node.body, inner)
+            return
+        for child in _operands(node) if isinstance(node, Binary) else node.children:
+            self._announce(child, frame)
+        if isinstance(node, Apply) and node.symbol in self.symbols:
+            network, _ = self._split(node)
+            self.calls.demand(network, self.free(network), frame)
+
+    def inside(self, node: Quantifier, frame: Frame, select: bool = False) -> dict[str, str]:
+        """The frame of a quantifier's body: with the axes it binds, or the tuples its guard selects.
+
+        `select` demands the tuples, also where the aggregator would take a mask.
+        """
+        inner = dict(frame)
+        for group in node.groups:
+            inner |= dict.fromkeys(group, self.bind(group))
+        if node.guard is not None and (self._selects(node) or (select and self.free(node.guard))):
+            return self._selected(node.guard, inner)
+        return inner
+
+    def _selects(self, node: Quantifier) -> bool:
+        """Whether a guarded quantifier works on selected tuples, not on a mask."""
+        has_variables = node.guard is not None and bool(self.free(node.guard))
+        return has_variables and not self.dense and isinstance(self._operator(node), Aggregator)
+
+    def _operator(self, node: Quantifier) -> Any:
+        return getattr(self.space.semantics, "Forall" if node.kind == "forall" else "Exists")
+
+    def _selected(self, guard: Node, frame: Frame) -> dict[str, str]:
+        # One selection for all quantifiers with this guard in this frame: what they share is equal then.
+        key = (guard, tuple(sorted(frame.items())))
+        if key not in self._selections:
+            selected, labels = crisp.truth(self, guard, frame)
+            self._selections[key] = self.frames.select(selected, labels, frame)
+        return self._selections[key]
+
+    def _quantified(self, node: Quantifier, frame: Frame) -> Formula:
+        inner = self.inside(node, frame)
+        body: Formula = self.value(node.body, inner)
+        bound = [self.bind(group) for group in node.groups]
+        options = self._options.get(node.kind, {}) | dict(node.options)
+        operator, empty = self._operator(node), 1.0 if node.kind == "forall" else 0.0
+        if node.guard is None:
+            return quantify(operator, bound, body, None, empty, **options)
+        if self._selects(node):
+            tuples = self.frames.tuples(inner[self.free(node.guard)[0]])
+            return self._aggregated(operator, body, cast(Tuples, tuples), bound, empty, options)
+        mask = Formula(*crisp.truth(self, node.guard, inner))
+        return quantify(operator, bound, body, mask, empty, **options)
+
+    def _aggregated(
+        self,
+        operator: Aggregator,
+        body: Formula,
+        tuples: Tuples,
+        bound: Sequence[str],
+        empty: float,
+        options: dict[str, Any],
+    ) -> Formula:
+        """The quantifier over selected tuples: one group of them for each combination that stays free."""
+        kept = [label for label in tuples.parents if label not in bound]
+        whole = [label for label in bound if label not in tuples.parents]
+        rest = [label for label in body.free_vars if label != tuples.label and label not in whole]
+        order = [tuples.label, *whole, *rest]
+        sizes = {label: self.frames.size(label) for label in order}
+        values = axes.broadcast(body.tensor, body.free_vars, order, sizes)
+        axis = tuple(range(1, 1 + len(whole)))
+        if not kept:
+            return Formula(operator(values, axis=(0, *axis), empty=empty, **options), rest)
+        groups = [self.frames.size(label) for label in kept]
+        count = functools.reduce(lambda a, b: a * b, groups)
+        ids = self.frames.flat_index(tuples, kept)
+        result = operator.segments(values, ids, count, axis=axis, empty=empty, **options)
+        return Formula(tf.reshape(result, groups + [sizes[label] for label in rest]), kept + rest)
+
+
+@contextlib.contextmanager
+def explained(node: Node) -> Iterator[None]:
+    """Let an error in the evaluation of a formula show the formula."""
+    try:
+        yield
+    except LogicError as error:
+        raise type(error)(f"In `{node}`: {error}") from error
+
+
+def _ordered(value: Term | Formula, frame: Frame) -> Any:
+    order = list(dict.fromkeys(frame.values()))
+    return value._of_this_kind(axes.reorder(value.tensor, value.free_vars, order), order)
+
+
+def _operands(node: Binary) -> list[Node]:
+    """The operands of a chain as a & b & c, so that long ones need no deep recursion."""
+    chained = isinstance(node, And | Or)
+    operands = [node.right]
+    left = node.left
+    while chained and type(left) is type(node):
+        operands.append(left.right)
+        left = left.left
+    return [left, *reversed(operands)]

@@ -1,0 +1,107 @@
+"""Hyper-parameters of a theory's operators, which may change while its steps are compiled."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import tensorflow as tf
+
+from ltn.errors import LogicValueError
+from ltn.language import Node, Quantifier
+from ltn.semantics import LogSemantics, Semantics
+from ltn.semantics import from_config as semantics_from_config
+
+# Options of the quantifiers of one axiom, by kind: {"exists": {"p": 6.0}}.
+Options = dict[str, dict[str, Any]]
+
+
+class Hyperparameters:
+    """The operators with their hyper-parameters; those that were changed are variables of compiled code."""
+
+    def __init__(self, semantics: Semantics | LogSemantics):
+        self._semantics = semantics
+        self._changed: dict[str, tf.Variable] = {}
+        self._of_axioms: dict[str, dict[str, tf.Variable]] = {}
+
+    @property
+    def semantics(self) -> Semantics | LogSemantics:
+        """The operators as they are now."""
+        return self._semantics.with_hyperparameters(**self._changed)
+
+    def options(self, axiom: str) -> Options:
+        """What was set for the quantifiers of one axiom."""
+        found: Options = {}
+        for name, value in self._of_axioms.get(axiom, {}).items():
+            option, kind = _split(name)
+            found.setdefault(kind, {})[option] = value
+        return found
+
+    def current(self) -> dict[str, Any]:
+        """The values now, by name; those of one axiom as "axiom.p_exists"."""
+        own = {
+            f"{axiom}.{name}": float(value)
+            for axiom, changed in self._of_axioms.items()
+            for name, value in changed.items()
+        }
+        return self._semantics.hyperparameters() | {n: float(v) for n, v in self._changed.items()} | own
+
+    def set(self, name: str, value: Any) -> bool:
+        """Change one for all axioms; whether what was compiled no longer holds."""
+        checked = self._semantics.with_hyperparameters(**{name: value})
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            self._semantics = checked
+            return True
+        return _assign(self._changed, name, float(value))
+
+    def set_for(self, axiom: str, tree: Node | None, name: str, value: float) -> bool:
+        """Change one for the quantifiers of one axiom; whether what was compiled no longer holds."""
+        self._semantics.with_hyperparameters(**{name: value})
+        option, kind = _split(name)
+        quantifiers = [node for node in (tree.walk() if tree else ()) if isinstance(node, Quantifier)]
+        if not any(node.kind == kind and option not in dict(node.options) for node in quantifiers):
+            raise LogicValueError(
+                f"The axiom '{axiom}' has no quantifier whose `{name}` could change: `{tree}`. "
+                "A value written in the text stays."
+            )
+        return _assign(self._of_axioms.setdefault(axiom, {}), name, float(value))
+
+    def get_config(self) -> dict[str, Any]:
+        """The operators and the current values."""
+        return {
+            "semantics": self._semantics.get_config(),
+            "changed": {name: float(value) for name, value in self._changed.items()},
+            "of_axioms": {
+                axiom: {name: float(value) for name, value in changed.items()}
+                for axiom, changed in self._of_axioms.items()
+            },
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Hyperparameters:
+        """What `get_config` described; what was a variable is one again, and computes the same bits."""
+        restored = cls(semantics_from_config(config["semantics"]))
+        for name, value in config["changed"].items():
+            _assign(restored._changed, name, value)
+        for axiom, changed in config["of_axioms"].items():
+            for name, value in changed.items():
+                _assign(restored._of_axioms.setdefault(axiom, {}), name, value)
+        return restored
+
+
+def _split(name: str) -> tuple[str, str]:
+    option, _, kind = name.rpartition("_")
+    if kind not in ("forall", "exists"):
+        raise LogicValueError(
+            "Of one axiom the hyper-parameters of quantifiers can be set, as `p_forall` or `p_exists`; "
+            f"got `{name}`."
+        )
+    return option, kind
+
+
+def _assign(variables: dict[str, tf.Variable], name: str, value: float) -> bool:
+    if name in variables:
+        variables[name].assign(value)
+        return False
+    variables[name] = tf.Variable(value, trainable=False, dtype=tf.float32)
+    return True

@@ -1,0 +1,119 @@
+"""Constants of a theory: the rows of one weight, and the bounds that their domain sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from ltn.core import Term
+from ltn.language import Domain
+
+
+@keras.saving.register_keras_serializable(package="ltn")
+class Box(keras.constraints.Constraint):
+    """Keeps a weight in a hypercube: every feature in [low, high]."""
+
+    def __init__(self, low: float, high: float):
+        self.low, self.high = low, high
+
+    def __call__(self, w: Any) -> tf.Tensor:
+        return tf.clip_by_value(tf.convert_to_tensor(w), self.low, self.high)
+
+    def get_config(self) -> dict[str, float]:
+        return {"low": self.low, "high": self.high}
+
+
+@keras.saving.register_keras_serializable(package="ltn")
+class Simplex(keras.constraints.Constraint):
+    """Keeps the rows of a weight in the standard simplex: features at least 0 that add up to 1."""
+
+    def __call__(self, w: Any) -> tf.Tensor:
+        positive = tf.nn.relu(tf.convert_to_tensor(w))
+        total = tf.reduce_sum(positive, axis=-1, keepdims=True)
+        size = tf.cast(tf.shape(positive)[-1], positive.dtype)
+        # A row without a positive feature goes to the centre.
+        return tf.where(total > 0.0, positive / tf.where(total > 0.0, total, 1.0), 1.0 / size)
+
+
+def constraint_of(domain: Domain) -> keras.constraints.Constraint | None:
+    """What keeps weights inside the bounds of a domain."""
+    if domain.bounds is None:
+        return None
+    return Simplex() if domain.bounds == "simplex" else Box(*domain.bounds)
+
+
+class Individuals(keras.Layer):
+    """The constants of one declaration, grounded on the rows of one weight, (k, *features).
+
+    One weight for all of them keeps a training step as cheap for a thousand embeddings as for one.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        domain: Domain,
+        values: np.ndarray | None = None,
+        trainable: bool = True,
+        initializer: Any = None,
+        regularizer: Any = None,
+    ):
+        super().__init__(trainable=trainable, dtype="float32")
+        self.names = tuple(names)
+        self.domain = domain
+        self.regularizer = keras.regularizers.get(regularizer)
+        constraint = constraint_of(domain)
+        if values is not None:
+            # Kept as numbers in the file's weights, not in its configuration.
+            self.initializer = keras.initializers.Zeros()
+        else:
+            low, high = domain.bounds if isinstance(domain.bounds, tuple) else (0.0, 1.0)
+            self.initializer = keras.initializers.get(initializer) or keras.initializers.RandomUniform(
+                low, high
+            )
+        self.table = self.add_weight(
+            shape=(len(self.names), *domain.shape),
+            initializer=self.initializer,
+            regularizer=self.regularizer,
+            constraint=constraint if trainable else None,
+            trainable=trainable,
+            name="individuals",
+        )
+        if values is not None:
+            self.table.assign(values)
+        elif constraint is not None:
+            self.table.assign(constraint(self.table.value))
+        self.built = True
+
+    @property
+    def tensor(self) -> tf.Tensor:
+        """All of them, shape (k, *features), read now: gradients reach the weight."""
+        return tf.convert_to_tensor(self.table.value)
+
+    def get_config(self) -> dict[str, Any]:
+        return {
+            "names": list(self.names),
+            "domain": self.domain.name,
+            "trainable": self.trainable,
+            "initializer": keras.initializers.serialize(self.initializer),
+            "regularizer": self.regularizer and keras.regularizers.serialize(self.regularizer),
+        }
+
+
+class Individual(Term):
+    """A constant of a theory: one row of its `Individuals`, read whenever it is used."""
+
+    def __init__(self, individuals: Individuals, name: str):
+        self.name = name
+        self.free_vars = []
+        self._individuals = individuals
+        self._row = individuals.names.index(name)
+
+    if not TYPE_CHECKING:  # an attribute for readers, but never stale
+
+        @property
+        def tensor(self) -> tf.Tensor:
+            return self._individuals.tensor[self._row]

@@ -1,0 +1,141 @@
+"""Knowledge for a Keras model: its task loss, plus how much it violates the axioms of a theory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from ltn.errors import LogicTypeError, LogicValueError
+from ltn.theory.compilation import CompiledModel
+from ltn.theory.theory import Theory
+
+
+def with_knowledge(
+    model: keras.Model,
+    theory: Theory,
+    weight: float = 1.0,
+    inputs: str | None = None,
+    targets: str | None = None,
+) -> KnowledgeModel:
+    """A Keras model that is trained on its task and on a theory about it.
+
+    `fit(x, y)` minimises task loss + weight * (1 - satisfaction); the result is compiled, trained, saved and
+    loaded as the model itself, and predicts what the model predicts.
+
+    Args:
+        model: the classifier, say, that also grounds a predicate or a function of the theory.
+        theory: its axioms speak about a batch: the inputs `x`, and perhaps the targets `y`.
+        weight: of the axioms beside the task, at least 0.
+        inputs: the variable that ranges over the inputs; by default the only one that needs data. Where
+            the inputs are a dictionary, its names are those of variables.
+        targets: the variable that ranges over the targets, if one does.
+
+    >>> import ltn
+    >>> classifier = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3)])
+    >>> theory = ltn.Theory()
+    >>> points, classes = theory.domain("points", shape=2), theory.domain("classes", values=["a", "b", "c"])
+    >>> x = theory.variable("x", points)
+    >>> P = theory.predicate("P", (points, classes), ltn.Predicate.FromLogits(classifier, "sigmoid"))
+    >>> axiom = theory.axiom("forall x: P(x, a) -> ~P(x, b)")
+    >>> model = ltn.with_knowledge(classifier, theory, weight=0.5)
+    >>> model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    >>> history = model.fit(tf.zeros((4, 2)), tf.zeros(4), verbose=0)
+    >>> sorted(history.history)
+    ['loss', 'satisfaction']
+    """
+    return KnowledgeModel(model, theory, weight, inputs, targets)
+
+
+@keras.saving.register_keras_serializable(package="ltn")
+class KnowledgeModel(CompiledModel):
+    """A Keras model with knowledge: see `with_knowledge`."""
+
+    def __init__(
+        self,
+        model: keras.Model,
+        theory: Theory,
+        weight: float,
+        inputs: str | None = None,
+        targets: str | None = None,
+        name: str | None = None,
+    ):
+        super().__init__(name=name)
+        if not isinstance(theory, Theory):
+            raise LogicTypeError(f"`theory` must be an ltn.Theory; got {theory!r}.")
+        if weight < 0.0:
+            raise LogicValueError(f"`weight` must be at least 0; got {weight}.")
+        self.model = model
+        self.theory = theory
+        self.weight = weight
+        self.input_variable = inputs or _only_variable(theory, targets)
+        self.target_variable = targets
+        for variable in (self.input_variable, targets):
+            if variable is not None and variable not in theory.signature.variables:
+                raise LogicValueError(f"The theory has no variable '{variable}'.")
+        self._satisfaction = keras.metrics.Mean(name="satisfaction")
+        self.built = model.built
+
+    def build(self, input_shape: Any) -> None:
+        """Build the model within."""
+        if not self.model.built:
+            self.model.build(input_shape)
+
+    def call(self, inputs: Any, training: bool | None = None) -> Any:
+        """The prediction of the model."""
+        return self.model(inputs, training=training)
+
+    def use_xla(self, compiled: bool) -> None:
+        """The theory is compiled with the model."""
+        self.theory.use_xla(compiled)
+
+    def compute_loss(
+        self,
+        x: Any = None,
+        y: Any = None,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        training: bool = True,
+    ) -> tf.Tensor:
+        """The task loss plus weight * (1 - satisfaction)."""
+        task = super().compute_loss(x, y, y_pred, sample_weight, training)
+        found = self.theory(self._data(x, y), training=training, as_truths=False)
+        self._satisfaction.update_state(self.theory.space.truth(found.total))
+        return task + self.weight * self.theory.space.loss(found.total)
+
+    def _data(self, x: Any, y: Any) -> dict[str, Any]:
+        known = self.theory.signature.variables
+        named = x if isinstance(x, Mapping) else {self.input_variable: x}
+        data = {name: values for name, values in named.items() if name in known}
+        return data if self.target_variable is None else data | {self.target_variable: y}
+
+    def get_config(self) -> dict[str, Any]:
+        """Both parts, and how they are joined."""
+        return {
+            "name": self.name,
+            "model": keras.saving.serialize_keras_object(self.model),
+            "theory": keras.saving.serialize_keras_object(self.theory),
+            "weight": self.weight,
+            "inputs": self.input_variable,
+            "targets": self.target_variable,
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> KnowledgeModel:
+        """The model of a configuration."""
+        parts = {name: keras.saving.deserialize_keras_object(config[name]) for name in ("model", "theory")}
+        return cls(**config | parts)
+
+
+def _only_variable(theory: Theory, targets: str | None) -> str | None:
+    groundings = theory.evaluation(theory.space, {}).groundings
+    used = dict.fromkeys(variable for axiom in theory.axiom_list for variable in axiom.variables)
+    open_variables = [v for v in used if v != targets and groundings.source(v) is None]
+    if len(open_variables) > 1:
+        raise LogicValueError(
+            f"The axioms mention several variables without individuals: {', '.join(open_variables)}. Say "
+            "which one ranges over the inputs of the model: `inputs=...`."
+        )
+    return open_variables[0] if open_variables else None

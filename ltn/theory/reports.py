@@ -1,0 +1,140 @@
+"""Reports: which axioms hold, where one fails, and what a theory consists of."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ltn.core import axes
+from ltn.errors import LogicValueError
+from ltn.language import Domain, Quantifier
+from ltn.theory.axioms import Axiom
+from ltn.theory.evaluation import Evaluation, explained
+from ltn.theory.frames import Frame
+from ltn.theory.satisfaction import satisfaction
+
+if TYPE_CHECKING:
+    from ltn.theory.theory import Theory
+
+
+def report(theory: Theory, evaluation: Evaluation) -> pd.DataFrame:
+    """The table of the axioms with their satisfaction."""
+    axioms = theory.axiom_list
+    found = satisfaction(axioms, theory.options, evaluation)
+    return pd.DataFrame(
+        {
+            "axiom": [axiom.name for axiom in axioms],
+            "formula": [str(axiom) for axiom in axioms],
+            "weight": [theory.weight_of(axiom) for axiom in axioms],
+            "satisfaction": [float(evaluation.space.truth(value)) for value in found.axioms],
+        }
+    )
+
+
+def explain(axiom: Axiom, worst: int, evaluation: Evaluation) -> pd.DataFrame:
+    """The table of the groundings that satisfy an axiom least."""
+    if axiom.tree is None:
+        raise LogicValueError(f"The axiom '{axiom.name}' is Python code: only formulas can be explained.")
+    frame: dict[str, str] = {}
+    body = evaluation.space.prepared(axiom.tree)
+    with explained(axiom.tree):
+        while isinstance(body, Quantifier) and body.kind == "forall":
+            frame = evaluation.inside(body, frame, select=True)
+            body = body.body
+        value = evaluation.value(body, frame)
+    labels = list(dict.fromkeys(frame.values()))
+    sizes = {label: evaluation.frames.size(label) for label in labels}
+    full = axes.broadcast(value.tensor, value.free_vars, labels, sizes)
+    truths = evaluation.space.truth(full).numpy()
+    order = np.argsort(truths, axis=None, kind="stable")[:worst]
+    places = dict(zip(labels, np.unravel_index(order, truths.shape), strict=True))
+    columns = {
+        variable: _individuals(evaluation, variable, frame, places[label])
+        for variable, label in frame.items()
+    }
+    return pd.DataFrame(columns | {"truth": truths.reshape(-1)[order]})
+
+
+def _individuals(evaluation: Evaluation, variable: str, frame: Frame, places: np.ndarray) -> list[Any]:
+    """How the individuals at some places of an axis are shown: by name, as a number, or by their row."""
+    rows = evaluation.frames.rows(variable, frame, places)
+    names = evaluation.groundings.names(variable)
+    if names is not None:
+        return [names[row] for row in rows]
+    if evaluation.signature.variables[variable].shape == (1,):
+        return evaluation.groundings.variable(variable).numpy()[rows, 0].tolist()
+    return rows.tolist()
+
+
+def described(theory: Theory) -> str:
+    """One line on a theory."""
+    signature = theory.signature
+    counts = {
+        "domain": len(signature.domains),
+        "constant": len(signature.constants),
+        "variable": len(signature.variables),
+        "function": len(signature.functions),
+        "predicate": len(signature.predicates),
+        "proposition": len(signature.propositions),
+        "axiom": len(theory.axiom_list),
+    }
+    parts = [f"{count} {what}{'s' * (count != 1)}" for what, count in counts.items() if count]
+    return f"<Theory '{theory.name}': {', '.join(parts) or 'empty'}>"
+
+
+def summary(theory: Theory) -> str:
+    """The sections of a theory, with the number of parameters of each symbol."""
+    signature = theory.signature
+    sections = {
+        "Domains": [_domain(domain) for domain in signature.domains.values()],
+        "Constants": [
+            f"{_shortened(list(table.names))}: {table.domain.name}"
+            + (f", {_count(table)} parameters" if table.trainable else ", given")
+            for table in theory.individuals
+        ],
+        "Variables": [f"{name}: {domain.name}" for name, domain in signature.variables.items()],
+        "Functions": [
+            f"{_signed(name, inputs)}: {output.name}, {_count(theory.symbols[name])} parameters"
+            for name, (inputs, output) in signature.functions.items()
+        ],
+        "Predicates": [
+            f"{_signed(name, inputs)}, {_count(theory.symbols[name])} parameters"
+            for name, inputs in signature.predicates.items()
+        ],
+        "Propositions": [
+            f"{name}{', learned' if proposition.trainable else ''}"
+            for name, proposition in theory.propositions.items()
+        ],
+        "Axioms": [
+            f"{axiom.name}: {axiom}"
+            + (f"  (weight {theory.weight_of(axiom):g})" if axiom.weight != 1.0 else "")
+            for axiom in theory.axiom_list
+        ],
+    }
+    lines = [f"Theory '{theory.name}', {theory.count_params()} parameters", f"Operators: {theory.semantics}"]
+    for title, entries in sections.items():
+        if entries:
+            lines += [f"{title}:", *(f"  {entry}" for entry in entries)]
+    return "\n".join(lines)
+
+
+def _domain(domain: Domain) -> str:
+    individuals = "" if domain.names is None else f", individuals {_shortened(list(domain.names))}"
+    bounds = "" if domain.bounds is None else f", bounds {domain.bounds}"
+    equality = "" if domain.equality == "strict" else f", equality exp(-{domain.alpha:g} distance)"
+    return f"{domain.name}: shape {domain.shape}{individuals}{bounds}{equality}"
+
+
+def _signed(name: str, inputs: tuple[Domain, ...]) -> str:
+    return f"{name}({', '.join(domain.name for domain in inputs)})"
+
+
+def _shortened(names: list[str]) -> str:
+    return ", ".join(names if len(names) <= 8 else [*names[:6], "...", names[-1]])
+
+
+def _count(layer: Any) -> int:
+    return sum(math.prod(weight.shape) for weight in layer.trainable_weights)

@@ -1,0 +1,77 @@
+"""Satisfaction: the values of a theory's axioms, and their aggregation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import tensorflow as tf
+
+from ltn.core import Formula
+from ltn.core.expressions import connect
+from ltn.errors import LogicTypeError, LogicValueError
+from ltn.fuzzy_ops import Aggregator
+from ltn.theory.axioms import Axiom
+from ltn.theory.evaluation import Evaluation
+from ltn.theory.hyperparameters import Options
+
+
+class Satisfaction(NamedTuple):
+    """The value of each axiom and their aggregate, in the space of the semantics."""
+
+    axioms: list[tf.Tensor]
+    total: tf.Tensor
+
+
+def satisfaction(axioms: Sequence[Axiom], options: Sequence[Options], evaluation: Evaluation) -> Satisfaction:
+    """Ground all axioms together, so that what they share is computed once.
+
+    `options` holds, for each axiom, what was set for its quantifiers alone.
+    """
+    if not axioms:
+        raise LogicValueError("The theory has no axioms: add some with theory.axiom(...).")
+    space = evaluation.space
+    written = [
+        (a.name, space.prepared(a.tree), own) for a, own in zip(axioms, options, strict=True) if a.tree
+    ]
+    names, trees, own_options = zip(*written, strict=True) if written else ((), (), ())
+    grounded = dict(zip(names, evaluation.ground(trees, own_options), strict=True))
+    values = [
+        grounded[axiom.name] if axiom.name in grounded else _called(axiom, evaluation) for axiom in axioms
+    ]
+    weighted = [_weighted(axiom, value, evaluation) for axiom, value in zip(axioms, values, strict=True)]
+    weights = [1.0 if isinstance(axiom.weight, str) else axiom.weight for axiom in axioms]
+    total = _aggregated(space.semantics.SatAgg, tf.stack(weighted), weights)
+    return Satisfaction([value.tensor for value in values], total)
+
+
+def _called(axiom: Axiom, evaluation: Evaluation) -> Formula:
+    """The value of an axiom that is Python code."""
+    code: Any = axiom.formula
+    with evaluation.groundings.in_force():
+        formula = code()
+    if not isinstance(formula, Formula) or formula.free_vars:
+        raise LogicTypeError(
+            f"The axiom '{axiom.name}' must return a closed ltn.Formula; got {formula!r}. "
+            "Quantify its free variables."
+        )
+    return evaluation.space.crisp(formula, negated=False)
+
+
+def _weighted(axiom: Axiom, value: Formula, evaluation: Evaluation) -> tf.Tensor:
+    """With a learned weight the value of p_w & formula."""
+    if not isinstance(axiom.weight, str):
+        return value.tensor
+    space = evaluation.space
+    weight = Formula(evaluation.propositions[axiom.weight].tensor, [])
+    return connect(space.semantics.And, space.crisp(weight, negated=False), value).tensor
+
+
+def _aggregated(operator: Any, values: tf.Tensor, weights: list[float]) -> tf.Tensor:
+    if all(weight == 1.0 for weight in weights):
+        return operator(values, axis=0)
+    if not isinstance(operator, Aggregator):
+        raise LogicTypeError(
+            f"Weights of axioms need an aggregator of ltn.fuzzy_ops; SatAgg is {operator!r}."
+        )
+    return operator(values, axis=0, weights=tf.constant(weights, values.dtype))

@@ -1,0 +1,134 @@
+"""A theory as one `.keras` file: its configuration; Keras adds the weights and the optimizer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import keras
+
+from ltn.core import Function, Predicate, Proposition
+from ltn.core.groundings import LogitsModel
+from ltn.core.symbols import Symbol
+from ltn.errors import LogicTypeError, LogicValueError
+from ltn.language import Signature, parse
+from ltn.theory.axioms import Axiom
+from ltn.theory.groundings import Choice
+from ltn.theory.hyperparameters import Hyperparameters
+from ltn.theory.individuals import Individuals
+
+if TYPE_CHECKING:
+    from ltn.theory.theory import Theory
+
+
+def load(path: Any) -> Theory:
+    """Read a theory from the `.keras` file that `theory.save(path)` wrote.
+
+    `keras.models.load_model` does the same. Custom layers must be registered with Keras, as usual; no code
+    in the file is executed.
+
+    >>> import ltn, os, tempfile
+    >>> theory = ltn.Theory()
+    >>> A = theory.proposition("A", 0.25)
+    >>> path = os.path.join(tempfile.mkdtemp(), "theory.keras")
+    >>> theory.save(path)
+    >>> ltn.load(path).query("A")
+    Formula(tensor=0.25, free_vars=[])
+    """
+    from ltn.theory.theory import Theory
+
+    model = keras.models.load_model(path)
+    if not isinstance(model, Theory):
+        raise LogicTypeError(
+            f"{path} holds a {type(model).__name__}, not a theory: use keras.models.load_model."
+        )
+    return model
+
+
+def config_of(theory: Theory) -> dict[str, Any]:
+    """What a theory consists of, but for its weights."""
+    code = [axiom.name for axiom in theory.axiom_list if axiom.tree is None]
+    if code:
+        raise LogicValueError(
+            f"The theory cannot be saved: the axioms {', '.join(code)} are Python code. Write them as "
+            "text, or save the weights only: theory.save_weights('theory.weights.h5')."
+        )
+    unsaved = [name for name, symbol in theory.symbols.items() if not _can_be_saved(symbol.network)]
+    if unsaved:
+        raise LogicValueError(
+            f"The theory cannot be saved: the groundings of {', '.join(unsaved)} are Python code. Make each "
+            "a Keras layer, or register the function with keras.saving.register_keras_serializable; or save "
+            "the weights only: theory.save_weights('theory.weights.h5')."
+        )
+    return {
+        "name": theory.name,
+        "hyperparameters": theory._hyperparameters.get_config(),
+        "regularizer": theory.regularizer and keras.regularizers.serialize(theory.regularizer),
+        "signature": theory.signature.get_config(),
+        "individuals": [table.get_config() for table in theory.individuals],
+        "choices": {name: choice.get_config() for name, choice in theory.choices.items()},
+        "symbols": {name: _symbol(symbol) for name, symbol in theory.symbols.items()},
+        "propositions": {
+            name: {"truth_value": float(proposition.tensor), "trainable": proposition.trainable}
+            for name, proposition in theory.propositions.items()
+        },
+        "axioms": [
+            {"name": axiom.name, "formula": str(axiom), "weight": axiom.weight} for axiom in theory.axiom_list
+        ],
+    }
+
+
+def restored(cls: type[Theory], config: dict[str, Any]) -> Theory:
+    """The theory that a configuration describes; its weights are loaded afterwards."""
+    hyperparameters = Hyperparameters.from_config(config["hyperparameters"])
+    theory = cls(hyperparameters.semantics, name=config["name"], regularizer=config["regularizer"])
+    theory._hyperparameters = hyperparameters
+    theory.signature = signature = Signature.from_config(config["signature"])
+    for table in config["individuals"]:
+        domain = signature.constants[table["names"][0]]
+        settings = {key: table[key] for key in ("trainable", "initializer", "regularizer")}
+        theory.individuals.append(Individuals(table["names"], domain, **settings))
+    for name, choice in config["choices"].items():
+        theory.choices[name] = Choice.from_config(choice)
+    for name, symbol in config["symbols"].items():
+        theory.symbols[name] = _restored_symbol(symbol)
+    for name, proposition in config["propositions"].items():
+        theory.propositions[name] = Proposition(**proposition)
+    for axiom in config["axioms"]:
+        theory._axioms[axiom["name"]] = Axiom(axiom["name"], parse(axiom["formula"]), axiom["weight"])
+    return theory
+
+
+def _can_be_saved(network: Any) -> bool:
+    if isinstance(network, keras.Layer):
+        # A Lambda layer holds code, which loading must not execute.
+        return not any(isinstance(layer, keras.layers.Lambda) for layer in network._flatten_layers())
+    name = keras.saving.get_registered_name(network if isinstance(network, type) else _kind(network))
+    return keras.saving.get_registered_object(name) is not None
+
+
+def _kind(network: Any) -> Any:
+    """What is registered with Keras for a callable: the function itself, or the class of an object."""
+    return network if hasattr(network, "__name__") else type(network)
+
+
+def _symbol(symbol: Symbol) -> dict[str, Any]:
+    config: dict[str, Any] = {
+        "kind": "predicate" if isinstance(symbol, Predicate) else "function",
+        "name": symbol.name,
+        "network": keras.saving.serialize_keras_object(symbol.network),
+    }
+    if isinstance(symbol.model, LogitsModel):
+        config["activation"] = symbol.model.activation_function
+        config["with_class_indexing"] = symbol.model.with_class_indexing
+    return config
+
+
+def _restored_symbol(config: dict[str, Any]) -> Symbol:
+    network = keras.saving.deserialize_keras_object(config["network"])
+    if config["kind"] == "function":
+        return Function(network, config["name"])
+    if "activation" not in config:
+        return Predicate(network, config["name"])
+    return Predicate.FromLogits(
+        network, config["activation"], config["with_class_indexing"], name=config["name"]
+    )

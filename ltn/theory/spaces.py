@@ -1,0 +1,104 @@
+"""Where truth is computed: as truth values in [0, 1], or as their logarithms.
+
+A space turns what networks return into values, and values into truths again; the operators that work on
+these values come from the semantics.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import tensorflow as tf
+
+from ltn.core import Formula, Predicate, Term
+from ltn.core.symbols import Batch
+from ltn.fuzzy_ops.logspace import log1mexp, log_truth
+from ltn.language import Node, negation_normal_form
+from ltn.semantics import LogSemantics, Semantics
+
+
+class Output(NamedTuple):
+    """The rows that a network returned for a batch, and the logits behind them where it has any."""
+
+    rows: tf.Tensor
+    batch: Batch
+    logits: tf.Tensor | None = None
+
+
+class Space(Protocol):
+    """How formulas are evaluated."""
+
+    semantics: Any
+
+    def prepared(self, formula: Node) -> Node:
+        """The formula as it is evaluated."""
+
+    def atom(self, predicate: Predicate, output: Output, classes: Term | None, negated: bool) -> Formula:
+        """The value of a predicate on terms, or of its negation."""
+
+    def crisp(self, truth: Formula, negated: bool) -> Formula:
+        """The value of a formula whose truth is given as such: a proposition, a comparison."""
+
+    def equal(self, exponent: Formula, negated: bool) -> Formula:
+        """The value of a smooth equality exp(exponent), exponent <= 0."""
+
+    def truth(self, value: tf.Tensor) -> tf.Tensor:
+        """A value as a truth in [0, 1]."""
+
+    def loss(self, satisfaction: tf.Tensor) -> tf.Tensor:
+        """What training minimises."""
+
+
+class TruthSpace:
+    """Values are truths; negation is an operator as any other."""
+
+    def __init__(self, semantics: Semantics):
+        self.semantics = semantics
+
+    def prepared(self, formula: Node) -> Node:
+        return formula
+
+    def atom(self, predicate: Predicate, output: Output, classes: Term | None, negated: bool) -> Formula:
+        return self.crisp(predicate.truth(output.rows, output.batch, classes), negated)
+
+    def crisp(self, truth: Formula, negated: bool) -> Formula:
+        return Formula(self.semantics.Not(truth.tensor), truth.free_vars) if negated else truth
+
+    def equal(self, exponent: Formula, negated: bool) -> Formula:
+        return self.crisp(Formula(tf.exp(exponent.tensor), exponent.free_vars), negated)
+
+    def truth(self, value: tf.Tensor) -> tf.Tensor:
+        return value
+
+    def loss(self, satisfaction: tf.Tensor) -> tf.Tensor:
+        return 1.0 - satisfaction
+
+
+class LogSpace:
+    """Values are logarithms of truths, of formulas in negation normal form."""
+
+    def __init__(self, semantics: LogSemantics):
+        self.semantics = semantics
+
+    def prepared(self, formula: Node) -> Node:
+        return negation_normal_form(formula)
+
+    def atom(self, predicate: Predicate, output: Output, classes: Term | None, negated: bool) -> Formula:
+        return predicate.log_truth(output.rows, output.batch, classes, negated, output.logits)
+
+    def crisp(self, truth: Formula, negated: bool) -> Formula:
+        return Formula(log_truth(1.0 - truth.tensor if negated else truth.tensor), truth.free_vars)
+
+    def equal(self, exponent: Formula, negated: bool) -> Formula:
+        return Formula(log1mexp(exponent.tensor), exponent.free_vars) if negated else exponent
+
+    def truth(self, value: tf.Tensor) -> tf.Tensor:
+        return tf.exp(value)
+
+    def loss(self, satisfaction: tf.Tensor) -> tf.Tensor:
+        return -satisfaction
+
+
+def space_of(semantics: Semantics | LogSemantics) -> Space:
+    """The space in which a semantics works."""
+    return LogSpace(semantics) if isinstance(semantics, LogSemantics) else TruthSpace(semantics)
