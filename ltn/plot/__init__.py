@@ -1,0 +1,13 @@
+"""Pictures of a theory: its training, its axioms, the truth of its formulas.
+
+Each function returns a Matplotlib figure, which a notebook shows and `figure.savefig` writes. The figures
+are not pyplot's: no backend is chosen, and there is nothing to close.
+"""
+
+from ltn.plot.bars import report
+from ltn.plot.curves import training
+from ltn.plot.heat_maps import heat_map
+from ltn.plot.surfaces import surface
+from ltn.plot.trees import tree
+
+__all__ = ["heat_map", "report", "surface", "training", "tree"]

@@ -1,0 +1,125 @@
+"""Training curves: how the satisfaction of a theory and of its axioms develops."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from ltn.errors import LogicTypeError, LogicValueError
+from ltn.plot.style import COLOURS, add_legend, add_title, fitted, ink, picture
+
+# What Keras and its callbacks write into the logs beside the truth of axioms.
+_NO_AXIOMS = {"satisfaction", "loss", "learning_rate", "lr"}
+# With as many colours as there are, further curves get marks; dashes are for validation.
+_MARKERS = ("", "o", "s", "^", "D", "v", "X", "P")
+
+
+def training(history: Any, axioms: str | Sequence[str] | None = None) -> Figure:
+    """The curves of a training: the satisfaction, thick, and each axiom; validation is dashed.
+
+    The legend lists the axioms from the most to the least satisfied in the last epoch, with that value.
+
+    Args:
+        history: what `theory.fit` returned, or its `.history`.
+        axioms: the names of those to draw; by default all. Of other values in the logs, as of metrics of a
+            model with knowledge, those between 0 and 1 count as axioms.
+
+    >>> import ltn.plot
+    >>> logs = {"satisfaction": [0.5, 0.8], "all": [0.4, 0.9], "val_all": [0.4, 0.7], "loss": [0.5, 0.2]}
+    >>> figure = ltn.plot.training(logs)
+    >>> [line.get_label() for line in figure.axes[0].lines]
+    ['all', 'validation of all', 'satisfaction']
+    """
+    logs, epochs = _read(history)
+    names = _chosen(logs, axioms)
+    columns = 1 + len(names) // 21
+    figure = picture(6.2 + 2.4 * columns, 4.8)
+    axes = figure.add_subplot()
+    lines = []
+    for index, name in enumerate(names):
+        marks, colour = divmod(index, len(COLOURS))
+        look = {"color": COLOURS[colour], "marker": _MARKERS[marks % len(_MARKERS)], "linewidth": 1.4}
+        lines.append((name, _draw(axes, logs, epochs, name, **look)))
+    lines.sort(key=lambda line: -np.nan_to_num(logs[line[0]][-1]))
+    lines.insert(0, ("satisfaction", _draw(axes, logs, epochs, "satisfaction", color=ink(), linewidth=3.2)))
+    handles = [line for _, line in lines]
+    labels = [f"{fitted(name, 30)}  {logs[name][-1]:.2f}" for name, _ in lines]
+    if len(axes.lines) > len(lines):
+        handles.append(Line2D([], [], color="grey", linestyle="--"))
+        labels.append("validation")
+    add_legend(figure, handles, labels, loc="outside right upper", ncols=columns, fontsize=9)
+    add_title(axes, "Satisfaction during training")
+    axes.set(xlabel="epoch", ylabel="truth", ylim=(0.0, 1.0))
+    if len(epochs) > 1:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    else:
+        axes.set_xticks(epochs)
+    axes.margins(x=0.02)
+    axes.grid(alpha=0.3)
+    return figure
+
+
+def _read(history: Any) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """The logs by name, and the numbers of the epochs."""
+    logs = getattr(history, "history", history)
+    if not isinstance(logs, Mapping):
+        raise LogicTypeError(
+            f"`history` is what theory.fit returned, or its `.history`; got a {type(history).__name__}."
+        )
+    if not len(logs.get("satisfaction", ())):
+        raise LogicValueError(
+            "The history of a theory holds its 'satisfaction' in each epoch; this one holds: "
+            f"{', '.join(map(str, logs)) or 'nothing'}. Pass what theory.fit returned."
+        )
+    count = len(logs["satisfaction"])
+    epochs = np.asarray(getattr(history, "epoch", range(count))) + 1
+    return {name: np.asarray(values, float) for name, values in logs.items()}, epochs
+
+
+def _chosen(logs: Mapping[str, np.ndarray], axioms: str | Sequence[str] | None) -> list[str]:
+    known = [name for name, values in logs.items() if not _is_other(name, logs) and _is_truth(values)]
+    chosen = known if axioms is None else [axioms] if isinstance(axioms, str) else list(axioms)
+    for name in chosen:
+        if name not in known:
+            close = difflib.get_close_matches(str(name), known, n=1)
+            hint = f"did you mean '{close[0]}'?" if close else f"they are: {', '.join(known) or 'none'}."
+            raise LogicValueError(f"The history has no axiom {name!r}; {hint}")
+    return chosen
+
+
+def _is_other(name: str, logs: Mapping[str, Any]) -> bool:
+    return name in _NO_AXIOMS or (name.startswith("val_") and name.removeprefix("val_") in logs)
+
+
+def _is_truth(values: np.ndarray) -> bool:
+    known = values[np.isfinite(values)]
+    return bool(np.all((known >= -1e-6) & (known <= 1.0 + 1e-6)))
+
+
+def _draw(axes: Any, logs: Mapping[str, np.ndarray], epochs: np.ndarray, name: str, **style: Any) -> Line2D:
+    """Draw a curve, and that of its validation if there is one; the former."""
+    values = logs[name]
+    single = len(values) == 1
+    # Unclipped, so that a thick line along 0 or 1 is seen whole.
+    style |= {"clip_on": False, "markersize": 5.0, "markevery": max(1, len(values) // 8)}
+    style["marker"] = style.get("marker") or ("o" if single else "")
+    [line] = axes.plot(_places(epochs, len(values)), values, label=name, **style)
+    if f"val_{name}" in logs:
+        measured = logs[f"val_{name}"]
+        label = f"validation of {name}"
+        # Thinner, so that it shows beside a curve close to it.
+        style |= {"linestyle": "--", "linewidth": 0.6 * style["linewidth"]}
+        axes.plot(_places(epochs, len(measured)), measured, label=label, **style)
+    return line
+
+
+def _places(epochs: np.ndarray, count: int) -> np.ndarray:
+    """The epochs of some values; of fewer values than epochs, as if they were measured at regular times."""
+    step = max(1, len(epochs) // max(1, count))
+    return epochs[step - 1 :: step][:count]

@@ -1,0 +1,150 @@
+"""Trees of formulas, with the truth of every part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from ltn.errors import LogicTypeError, LogicValueError
+from ltn.language import And, Apply, Binary, Comparison, Iff, Implies, Name, Node, Not, Or, Quantifier, text
+from ltn.plot.boxes import Box, draw
+from ltn.plot.style import fitted
+from ltn.semantics import LogSemantics, Semantics
+from ltn.theory import Theory, queries
+from ltn.theory.axioms import Axiom
+from ltn.theory.evaluation import Evaluation
+from ltn.theory.frames import Frame
+
+_SIGNS: dict[type[Node] | str, str] = {
+    And: "∧",
+    Or: "∨",  # noqa: RUF001
+    Implies: "→",
+    Iff: "↔",
+    "!=": "≠",
+    "<=": "≤",
+    ">=": "≥",
+    "forall": "∀",
+    "exists": "∃",
+}
+# A larger tree would not fit on any screen.
+_MOST_NODES = 150
+
+
+def tree(
+    theory: Theory,
+    formula: str | Node | Axiom,
+    data: Mapping[str, Any] | None = None,
+    *,
+    semantics: Semantics | LogSemantics | str | None = None,
+    p: float | None = None,
+    **named: Any,
+) -> Figure:
+    """The tree of a formula with the truth of every part, coloured by it.
+
+    A part without free variables shows its truth; one with variables shows the mean of its truths over their
+    individuals, of those that the guards above it select, and the lowest and the highest. Terms are the
+    leaves. Under `log_product` the tree is that of the negation normal form, which is what is evaluated.
+
+    Args:
+        theory: whose formula it is.
+        formula: text, a syntax tree, or an axiom, also by its name.
+        data: individuals for variables, by name.
+        semantics, p, named: as for `theory.query`.
+
+    >>> import ltn.plot
+    >>> theory = ltn.Theory("product")
+    >>> A, B = theory.proposition("A", 0.5), theory.proposition("B", 0.4)
+    >>> figure = ltn.plot.tree(theory, "A -> ~B")
+    >>> [text.get_text() for text in figure.axes[0].texts]
+    ['→', '0.800', 'A', '0.500', '¬', '0.600', 'B', '0.400']
+    """
+    node, axiom = _read(theory, formula)
+    if not theory.signature.check(node).is_formula:
+        raise LogicTypeError(f"A tree shows the truth of a formula; `{text(node)}` is a term.")
+    evaluation = queries.evaluated_with(theory, data, semantics, p, named)
+    prepared = evaluation.space.prepared(node)
+    count = sum(1 for _ in prepared.walk())
+    if count > _MOST_NODES:
+        raise LogicValueError(
+            f"The formula has {count} parts, and a tree of more than {_MOST_NODES} cannot be read: draw one "
+            "of its subformulas."
+        )
+    own = {} if axiom is None else theory.options[theory.axiom_list.index(axiom)]
+    # All networks are run here, together; the parts are read from what is known then.
+    evaluation.ground([prepared], [own])
+    root = _box(evaluation.with_options(own), prepared, evaluation.root(prepared))
+    title = ("" if axiom is None else f"{axiom.name}:  ") + text(node, unicode=True)
+    note = "" if prepared == node else f"evaluated as  {text(prepared, unicode=True)}"
+    return draw(root, title, note)
+
+
+def _read(theory: Theory, formula: str | Node | Axiom) -> tuple[Node, Axiom | None]:
+    """The syntax tree, and the axiom that it is of."""
+    if isinstance(formula, str):
+        named = {axiom.name: axiom for axiom in theory.axiom_list}
+        # A proposition may have the name of an axiom: then the text is the formula that it is.
+        formula = formula if formula in theory.signature.propositions else named.get(formula, formula)
+    if not isinstance(formula, Axiom):
+        return queries.parsed(theory, formula), None
+    axiom = theory.find(formula)
+    if axiom.tree is None:
+        raise LogicValueError(f"The axiom '{axiom.name}' is Python code: only formulas have a tree.")
+    return axiom.tree, axiom
+
+
+def _box(evaluation: Evaluation, node: Node, frame: Frame) -> Box:
+    """A formula with the boxes below it."""
+    value = evaluation.value(node, frame)
+    truths = evaluation.space.truth(value.tensor).numpy()
+    terms: tuple[Node, ...] = ()
+    formulas: tuple[Node, ...] = ()
+    inner = frame
+    match node:
+        case Quantifier():
+            label, formulas = _quantifier(node), (node.body,)
+            inner = evaluation.inside(node, frame, select=True)
+        case Not():
+            label, formulas = "¬", (node.operand,)
+        case Binary():
+            label, formulas = _SIGNS[type(node)], _operands(node)
+        case Comparison():
+            label, terms = _SIGNS.get(node.operator, node.operator), (node.left, node.right)
+        case Apply():
+            label, terms = node.symbol, node.arguments
+        case Name():
+            label = node.name
+        case _:
+            raise NotImplementedError(type(node).__name__)
+    below = [_box(evaluation, formula, inner) for formula in formulas]
+    below += [Box(fitted(text(term, unicode=True), 24, lines=3)) for term in terms]
+    return Box(label, _said(truths), float(np.mean(truths)) if truths.size else np.nan, below)
+
+
+def _said(truths: np.ndarray) -> str:
+    """What a part shows of its truths."""
+    if not truths.ndim:
+        return f"{truths:.3f}"
+    if not truths.size:
+        return "no individuals"
+    return f"mean {truths.mean():.3f}\n{truths.min():.3f} – {truths.max():.3f}"  # noqa: RUF001
+
+
+def _quantifier(node: Quantifier) -> str:
+    groups = [group[0] if len(group) == 1 else f"diag({', '.join(group)})" for group in node.groups]
+    options = ", ".join(f"{name} = {value:g}" for name, value in node.options)
+    head = f"{_SIGNS[node.kind]} {', '.join(groups)}" + (f"  ({options})" if options else "")
+    guard = "" if node.guard is None else f"where {text(node.guard, unicode=True)}"
+    return fitted(head, 40, lines=3) + (guard and "\n" + fitted(guard, 40, lines=4))
+
+
+def _operands(node: Binary) -> tuple[Node, ...]:
+    """Those of a chain as a & b & c side by side."""
+    operands = [node.right]
+    left = node.left
+    while isinstance(node, And | Or) and type(left) is type(node):
+        operands.append(left.right)
+        left = left.left
+    return (left, *reversed(operands))
