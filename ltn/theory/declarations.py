@@ -213,20 +213,10 @@ class Declarations(CompiledModel):
             weight: how often it counts among the axioms; or "learned", for the paper's p_w & formula with
                 a trainable proposition p_w.
         """
-        text = formula if isinstance(formula, str) else ""
+        source = formula if isinstance(formula, str) else ""
         tree = parse(formula) if isinstance(formula, str) else formula
-        if isinstance(tree, Node):
-            self.signature.check_formula(tree, text or str(tree))
-            self.signature.check_closed(tree, text or str(tree))
-            self._check_options(tree)
-        elif not callable(tree):
-            raise LogicTypeError(f"An axiom is text or a callable; got {formula!r}.")
         name = name or self._next_name()
-        if name in self._axioms:
-            raise LogicValueError(f"There is already an axiom '{name}': {self._axioms[name]}.")
-        check_name(name, "an axiom")
-        if name in ("loss", "satisfaction") or name.startswith("val_"):
-            raise LogicValueError(f"'{name}' names another value in the training logs; choose another name.")
+        self._check_axiom(tree, source, name)
         axiom = Axiom(name, tree, self._weight(name, weight))
         self._axioms[name] = axiom
         self._changed()
@@ -235,20 +225,31 @@ class Declarations(CompiledModel):
     def axioms(self, text: str | Path) -> list[Axiom]:
         """Add the formulas of a text, or of a file: one per line, indented lines continue it.
 
-        `name: formula` names an axiom; `#` begins a comment.
+        `name: formula` names an axiom; `#` begins a comment. After an error none is added.
         """
-        return [self.axiom(node, label) for label, node in self._read(text)]
-
-    def _read(self, text: str | Path) -> list[tuple[str | None, Node]]:
         path = Path(text) if isinstance(text, Path) or "\n" not in text else None
         if path is not None and (isinstance(text, Path) or _is_file(path)):
             text = path.read_text(encoding="utf-8")
-        read = []
-        for label, node, source in parse_many(str(text)):
-            self.signature.check_formula(node, source)
-            self.signature.check_closed(node, source)
-            read.append((label, node))
-        return read
+        read = parse_many(str(text))
+        labels = [label for label, _, _ in read if label is not None]
+        for label, node, source in read:
+            self._check_axiom(node, source, label or self._next_name())
+            if labels.count(label) > 1:
+                raise LogicValueError(f"Two axioms of the text are named '{label}'.")
+        return [self.axiom(node, label) for label, node, _ in read]
+
+    def _check_axiom(self, formula: Any, source: str, name: str) -> None:
+        if isinstance(formula, Node):
+            self.signature.check_formula(formula, source)
+            self.signature.check_closed(formula, source)
+            self._check_options(formula)
+        elif not callable(formula):
+            raise LogicTypeError(f"An axiom is text or a callable; got {formula!r}.")
+        check_name(name, "an axiom")
+        if name in self._axioms:
+            raise LogicValueError(f"There is already an axiom '{name}': {self._axioms[name]}.")
+        if name in ("loss", "satisfaction") or name.startswith("val_"):
+            raise LogicValueError(f"'{name}' names another value in the training logs; choose another name.")
 
     @property
     def semantics(self) -> Semantics | LogSemantics:

@@ -45,7 +45,7 @@ def parsed(theory: Theory, query: str | Node) -> Node:
     if not isinstance(query, str | Node):
         raise LogicTypeError(f"A query is text, or a syntax tree; got {query!r}.")
     tree = parse(query) if isinstance(query, str) else query
-    theory.signature.check(tree, query if isinstance(query, str) else str(tree))
+    theory.signature.check(tree, query if isinstance(query, str) else "")
     return tree
 
 
