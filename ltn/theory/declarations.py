@@ -234,7 +234,7 @@ class Declarations(CompiledModel):
         labels = [label for label, _, _ in read if label is not None]
         for label, node, source in read:
             self._check_axiom(node, source, label or self._next_name())
-            if labels.count(label) > 1:
+            if label is not None and labels.count(label) > 1:
                 raise LogicValueError(f"Two axioms of the text are named '{label}'.")
         return [self.axiom(node, label) for label, node, _ in read]
 
