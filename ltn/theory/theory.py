@@ -160,6 +160,22 @@ class Theory(Declarations):
             kwargs.setdefault("steps", 1)
         return super().predict(self._checked(x, None, kwargs), **kwargs)
 
+    def make_train_function(self, force: bool = False) -> Any:
+        """What `fit` calls for each batch: the compiled step on the next batch of an iterator.
+
+        Keras's own wraps the logs into an optional and takes them out again, which for many axioms costs
+        more than half of a small step; it is left to several steps per execution and to replicas.
+        """
+        replicas = tf.distribute.has_strategy() or self.distribute_strategy.num_replicas_in_sync > 1
+        if self.run_eagerly or replicas or self.steps_per_execution != 1:
+            return super().make_train_function(force)
+        if self.train_function is None or force:
+            step = tf.function(
+                self.train_step, autograph=False, reduce_retracing=True, jit_compile=self.jit_compile
+            )
+            self.train_function = lambda iterator: step(next(iterator))
+        return self.train_function
+
     def train_step(self, data: Any) -> dict[str, tf.Tensor]:
         """One step of gradient descent on 1 - SatAgg."""
         batch = _batch(data)
