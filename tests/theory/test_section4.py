@@ -77,7 +77,8 @@ def test_single_digit_addition(rng: np.random.Generator) -> None:
     y, e = x[order], d[order]
     theory = section4.single_digit_addition({"x": x, "y": y, "n": d + e}, network(8, 10), epochs=12)
     digits = theory.query("digit(x, d1)", x=x).tensor.numpy().argmax(axis=1)
-    assert np.mean(digits == d) > 0.9
+    # No digit is ever shown; the stable product may leave one of them taken for another.
+    assert np.mean(digits == d) > 0.8
 
 
 def test_multi_digit_addition(rng: np.random.Generator) -> None:
@@ -102,8 +103,11 @@ def test_regression(rng: np.random.Generator) -> None:
 def test_clustering(rng: np.random.Generator) -> None:
     centres = np.array([[-0.6, -0.6], [-0.6, 0.6], [0.6, -0.6], [0.6, 0.6]])
     points = np.clip(centres[np.arange(80) % 4] + 0.08 * rng.normal(size=(80, 2)), -1, 1)
-    theory = section4.clustering({"points": points}, network(2, 4), epochs=150)
-    assert theory.report({"points": points}).satisfaction.min() > 0.6
+    theory = section4.clustering({"points": points}, network(2, 4), epochs=300)
+    assert theory.report({"points": points}).satisfaction.min() > 0.7
+    clusters = theory.query("C(x, c)", x=points).tensor.numpy().argmax(axis=1).reshape(20, 4)
+    assert len(set(clusters[0])) == 4
+    assert np.all(clusters == clusters[0])
 
 
 def test_smokers() -> None:
