@@ -76,7 +76,7 @@ def step_of_theory() -> Step:
     model.compile(keras.optimizers.Adam(1e-3))
     model.fit(verbose=0)
     step = model.make_train_function()
-    batches = iter(ltn.theory.data.no_data())
+    batches = iter(ltn.theory.sources.no_data())
     return lambda: step(batches)["satisfaction"]
 
 

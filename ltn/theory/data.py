@@ -12,39 +12,22 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language import Domain, Signature
 from ltn.language.names import listed, nearest
 
-# What a batch holds where the axioms need no data: tf.data has no empty elements.
-NOTHING = "nothing"
+# What a batch holds where the axioms need no data (tf.data has no empty elements); no name of a variable.
+NOTHING = "no data"
 
 
-def no_data() -> tf.data.Dataset:
-    """An endless data set of batches without data."""
-    return tf.data.Dataset.from_tensors({NOTHING: tf.zeros(1)}).repeat()
-
-
-def batches(table: Mapping[str, Any], batch_size: int, shuffle: bool) -> tf.data.Dataset:
-    """The batches of all epochs, each epoch in an order of its own where it is shuffled.
-
-    One endless data set: the iterator that Keras makes for each epoch costs more than a step on little data.
-    """
-    tensors = {name: tf.convert_to_tensor(values) for name, values in table.items()}
-    count = len(next(iter(tensors.values())))
-
-    def order(_: tf.Tensor) -> tf.Tensor:
-        return tf.random.shuffle(tf.range(count)) if shuffle else tf.range(count)
-
-    def epoch(rows: tf.Tensor) -> tf.data.Dataset:
-        return tf.data.Dataset.from_tensor_slices(rows).batch(batch_size)
-
-    def batch(rows: tf.Tensor) -> dict[str, tf.Tensor]:
-        return {name: tf.gather(tensor, rows) for name, tensor in tensors.items()}
-
-    epochs = tf.data.Dataset.from_tensors(0).repeat().map(order)
-    return epochs.flat_map(epoch).map(batch).prefetch(tf.data.AUTOTUNE)
-
-
-def is_table(data: Any) -> bool:
-    """Whether the data are a dictionary of arrays."""
-    return isinstance(data, Mapping)
+def checked(signature: Signature, data: Any) -> dict[str, Any]:
+    """A dictionary of individuals, (k, *features) each, that belong to the domains of their variables."""
+    if not isinstance(data, Mapping):
+        raise LogicTypeError(
+            "Data are a dictionary from names of variables to arrays, as {'x': points}; "
+            f"got a {type(data).__name__}."
+        )
+    check_names(signature, data)
+    return {
+        name: values if name == NOTHING else individuals(name, domain_of(signature, name), values)
+        for name, values in data.items()
+    }
 
 
 def check_names(signature: Signature, names: Iterable[str]) -> None:
@@ -57,41 +40,37 @@ def check_names(signature: Signature, names: Iterable[str]) -> None:
             raise LogicValueError(f"Data came for {name!r}, which is not a variable of the theory. {hint}")
 
 
-def checked(signature: Signature, data: Any) -> dict[str, Any]:
-    """A dictionary of arrays, or of tensors, with the shapes, sizes and bounds of their domains."""
-    if not is_table(data):
-        raise LogicTypeError(
-            "Data are a dictionary from names of variables to arrays, as {'x': points}; "
-            f"got a {type(data).__name__}."
-        )
-    check_names(signature, data)
-    table = {name: _array(name, values) for name, values in data.items()}
-    for name, values in table.items():
-        if name != NOTHING:
-            domain = domain_of(signature, name)
-            check_shape(name, domain, tuple(values.shape))
-            if isinstance(values, np.ndarray):
-                _check_values(name, domain, values)
-    return table
-
-
 def check_aligned(table: Mapping[str, Any]) -> None:
     """Raise unless all variables have the same number of individuals: a batch takes the i-th of each."""
     sizes = {name: values.shape[0] for name, values in table.items()}
-    known = {size for size in sizes.values() if size is not None}
-    if len(known) > 1:
-        listed = ", ".join(f"'{name}' has {size}" for name, size in sizes.items())
+    if len(set(sizes.values())) > 1:
+        given = ", ".join(f"'{name}' has {size}" for name, size in sizes.items())
         raise LogicValueError(
-            f"The data of all variables must have the same number of individuals: {listed}. Batches take "
+            f"The data of all variables must have the same number of individuals: {given}. Batches take "
             "the i-th individual of each. Tell classes apart by a label and a guard, as "
             "`forall diag(x, l) where l = 1: P(x)`, or give a variable its own individuals when it is "
             "declared: theory.variable(name, domain, values=...)."
         )
+    if 0 in sizes.values():
+        raise LogicValueError(f"The data of {listed(list(sizes))} hold no individuals.")
 
 
 def domain_of(signature: Signature, name: str) -> Domain:
     """The domain of the individuals given under the name of a variable, or of the domain itself."""
     return signature.variables[name] if name in signature.variables else signature.domains[name]
+
+
+def individuals(name: str, domain: Domain, values: Any) -> Any:
+    """Individuals of a domain as float32, (k, *features); numbers get their feature axis.
+
+    Values that are known now are checked; those of tensors in a graph are not known.
+    """
+    array = _numbers(name, values)
+    check_shape(name, domain, tuple(array.shape))
+    array = array[:, np.newaxis] if array.shape.rank == 1 and domain.shape == (1,) else array
+    if tf.executing_eagerly():
+        _check_values(name, domain, array.numpy())
+    return array
 
 
 def check_shape(name: str, domain: Domain, shape: tuple[int | None, ...]) -> None:
@@ -110,12 +89,12 @@ def check_shape(name: str, domain: Domain, shape: tuple[int | None, ...]) -> Non
         )
 
 
-def _array(name: str, values: Any) -> Any:
-    if tf.is_tensor(values):
-        return values
+def _numbers(name: str, values: Any) -> tf.Tensor:
     try:
-        array = np.asarray(values)
-        return array if array.dtype == np.float32 else array.astype(np.float32)
+        tensor = tf.convert_to_tensor(values if tf.is_tensor(values) else np.asarray(values, np.float32))
+        if tensor.dtype == tf.string:
+            raise TypeError("text")
+        return tf.cast(tensor, tf.float32)
     except (TypeError, ValueError) as error:
         raise LogicTypeError(
             f"The data of '{name}' must be numbers of one shape; got {values!r:.200}."
@@ -130,11 +109,17 @@ def _check_values(name: str, domain: Domain, values: np.ndarray) -> None:
             f"The data of '{name}' hold {int((~finite).sum())} values that are NaN or infinite, the first "
             f"in row {row}. Remove or replace them."
         )
-    rows = values[:, np.newaxis] if values.ndim == 1 else values
-    inside = domain.contains(rows)
+    _check_all(domain.contains(values), f"leave the bounds {domain.bounds} of the domain", name, domain)
+    if domain.features is not None:
+        axes = tuple(range(2, values.ndim + 1))
+        known = np.all(values[:, np.newaxis] == domain.features[np.newaxis], axis=axes).any(axis=1)
+        _check_all(known, "are not individuals of the finite domain", name, domain)
+
+
+def _check_all(inside: np.ndarray, what: str, name: str, domain: Domain) -> None:
     if not inside.all():
         row = int(np.argmin(inside))
         raise LogicValueError(
-            f"The data of '{name}' leave the bounds {domain.bounds} of the domain '{domain.name}' in "
-            f"{int((~inside).sum())} of {len(rows)} rows, the first in row {row}."
+            f"The data of '{name}' {what} '{domain.name}' in {int((~inside).sum())} of {len(inside)} rows, "
+            f"the first in row {row}."
         )

@@ -1,30 +1,22 @@
-"""What a theory consists of, and how it is declared: domains, symbols with their groundings, axioms."""
+"""The language of a theory and how it is declared: domains, symbols with their groundings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import keras
-import numpy as np
 import tensorflow as tf
 
-from ltn.core import Formula, Function, Predicate, Proposition, Term
+from ltn.core import Function, Predicate, Proposition, Term
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.fuzzy_ops.base import Operator
-from ltn.language import Domain, Node, Quantifier, Signature, parse, parse_many
-from ltn.language.names import check_name, listed, nearest
-from ltn.semantics import LogSemantics, Semantics
-from ltn.theory.axioms import Axiom
+from ltn.language import Domain, Signature
 from ltn.theory.compilation import CompiledModel
-from ltn.theory.data import check_shape
-from ltn.theory.evaluation import Evaluation
+from ltn.theory.data import individuals
 from ltn.theory.groundings import Choice, DeclaredVariable, Groundings
-from ltn.theory.hyperparameters import Hyperparameters
 from ltn.theory.individuals import Individual, Individuals
-from ltn.theory.spaces import Space, space_of
 
 S = TypeVar("S", bound=Symbol)
 Domains = Domain | Sequence[Domain]
@@ -42,17 +34,15 @@ class _Weights(list[Any]):
 
 
 class Declarations(CompiledModel):
-    """The language of a theory with the groundings of its symbols, and its axioms."""
+    """The language of a theory, with the groundings of its symbols."""
 
-    def __init__(self, semantics: Semantics | LogSemantics, name: str | None = None):
+    def __init__(self, name: str | None = None):
         super().__init__(name=name)
         self.signature = Signature()
-        self._hyperparameters = Hyperparameters(semantics)
         self.symbols: dict[str, Symbol] = {}
         self.propositions: dict[str, Proposition] = {}
         self.individuals: list[Individuals] = []
         self.choices: dict[str, Choice] = {}
-        self._axioms: dict[str, Axiom] = {}
         # There is nothing to build: each part is built when it is declared.
         self.built = True
 
@@ -104,6 +94,7 @@ class Declarations(CompiledModel):
                 the bounds of the domain or else in [0, 1].
             regularizer: a Keras regularizer of learned ones.
         """
+        _check_domain(domain)
         chosen = self.signature.names_of(names) if isinstance(names, str) else list(names)
         trainable = values is None if trainable is None else trainable
         if values is None and not trainable:
@@ -115,14 +106,22 @@ class Declarations(CompiledModel):
             raise LogicValueError(
                 f"The domain '{domain.name}' was declared with its individuals; it has no further constants."
             )
-        features = None if values is None else self._features(f"{', '.join(chosen)}", domain, values)
+        if values is None and None in domain.shape:
+            raise LogicValueError(
+                f"Constants of the domain '{domain.name}' cannot be learned: its shape {domain.shape} is not "
+                "known. Give their features, `values=...`."
+            )
+        features = None if values is None else individuals(", ".join(chosen), domain, values)
         if features is not None and len(features) != len(chosen):
             raise LogicValueError(f"`values` has {len(features)} rows for {len(chosen)} constants.")
+        repeated = [name for name in chosen if chosen.count(name) > 1]
+        if repeated:
+            raise LogicValueError(f"The constant '{repeated[0]}' is declared twice.")
         for name in chosen:
             self.signature.add_constant(name, domain)
-        individuals = Individuals(chosen, domain, features, trainable, initializer, regularizer)
-        self.individuals.append(individuals)
-        return [Individual(individuals, name) for name in chosen]
+        table = Individuals(chosen, domain, features, trainable, initializer, regularizer)
+        self.individuals.append(table)
+        return [Individual(table, name) for name in chosen]
 
     def constant(
         self,
@@ -134,7 +133,7 @@ class Declarations(CompiledModel):
         regularizer: Any = None,
     ) -> Individual:
         """Declare one constant; the arguments are those of `constants`."""
-        values = None if value is None else np.reshape(value, (1, *np.shape(value)))
+        values = None if value is None else [value]
         return self.constants([name], domain, values, trainable, initializer, regularizer)[0]
 
     def variable(self, name: str, domain: Domain, values: Any = None) -> DeclaredVariable:
@@ -149,6 +148,7 @@ class Declarations(CompiledModel):
             domain: of its individuals.
             values: the individuals that it ranges over: names of constants, or features (k, *features).
         """
+        _check_domain(domain)
         choice = None if values is None else self._choice(name, domain, values)
         self.signature.add_variable(name, domain)
         if choice is not None:
@@ -174,7 +174,8 @@ class Declarations(CompiledModel):
         """
         predicate = grounding if isinstance(grounding, Predicate) else Predicate(grounding, name)
         self.signature.add_predicate(name, domains)
-        self.symbols[name] = _tried(predicate, self.signature.predicates[name])
+        with _withdrawn_on_error(self.signature.predicates, name):
+            self.symbols[name] = _tried(predicate, self.signature.predicates[name])
         return predicate
 
     def function(self, name: str, domains: Domains, output: Domain, grounding: Any) -> Function:
@@ -188,7 +189,8 @@ class Declarations(CompiledModel):
         """
         function = grounding if isinstance(grounding, Function) else Function(grounding, name)
         self.signature.add_function(name, domains, output)
-        self.symbols[name] = _tried(function, self.signature.functions[name][0], output)
+        with _withdrawn_on_error(self.signature.functions, name):
+            self.symbols[name] = _tried(function, self.signature.functions[name][0], output)
         return function
 
     def proposition(self, name: str, truth: float = 0.5, trainable: bool = False) -> Proposition:
@@ -198,141 +200,40 @@ class Declarations(CompiledModel):
         self.propositions[name] = proposition
         return proposition
 
-    def axiom(
-        self,
-        formula: str | Node | Callable[[], Formula],
-        name: str | None = None,
-        weight: float | str = 1.0,
-    ) -> Axiom:
-        """Add a closed formula that is to be true.
-
-        Args:
-            formula: text, or a Python callable that returns a closed `ltn.Formula`, written with the
-                symbols of this theory; a theory with such an axiom saves its weights only.
-            name: of the axiom in logs and reports; by default "axiom_1", "axiom_2", ...
-            weight: how often it counts among the axioms; or "learned", for the paper's p_w & formula with
-                a trainable proposition p_w.
-        """
-        source = formula if isinstance(formula, str) else ""
-        tree = parse(formula) if isinstance(formula, str) else formula
-        name = name or self._next_name()
-        self._check_axiom(tree, source, name)
-        axiom = Axiom(name, tree, self._weight(name, weight))
-        self._axioms[name] = axiom
-        self._changed()
-        return axiom
-
-    def axioms(self, text: str | Path) -> list[Axiom]:
-        """Add the formulas of a text, or of a file: one per line, indented lines continue it.
-
-        `name: formula` names an axiom; `#` begins a comment. After an error none is added.
-        """
-        path = Path(text) if isinstance(text, Path) or "\n" not in text else None
-        if path is not None and (isinstance(text, Path) or _is_file(path)):
-            text = path.read_text(encoding="utf-8")
-        read = parse_many(str(text))
-        labels = [label for label, _, _ in read if label is not None]
-        for label, node, source in read:
-            self._check_axiom(node, source, label or self._next_name())
-            if label is not None and labels.count(label) > 1:
-                raise LogicValueError(f"Two axioms of the text are named '{label}'.")
-        return [self.axiom(node, label) for label, node, _ in read]
-
-    def _check_axiom(self, formula: Any, source: str, name: str) -> None:
-        if isinstance(formula, Node):
-            self.signature.check_formula(formula, source)
-            self.signature.check_closed(formula, source)
-            self._check_options(formula)
-        elif not callable(formula):
-            raise LogicTypeError(f"An axiom is text or a callable; got {formula!r}.")
-        check_name(name, "an axiom")
-        if name in self._axioms:
-            raise LogicValueError(f"There is already an axiom '{name}': {self._axioms[name]}.")
-        if name in ("loss", "satisfaction") or name.startswith("val_"):
-            raise LogicValueError(f"'{name}' names another value in the training logs; choose another name.")
-
-    @property
-    def semantics(self) -> Semantics | LogSemantics:
-        """The operators, with their hyper-parameters as they are now."""
-        return self._hyperparameters.semantics
-
-    @property
-    def space(self) -> Space:
-        """Where truth is computed under the theory's semantics."""
-        return space_of(self.semantics)
-
-    def evaluation(self, space: Space, data: Mapping[str, Any], dense: bool = False) -> Evaluation:
-        """An evaluation of formulas in the theory's language, under its groundings and the data."""
-        return Evaluation(self._grounded(dict(data)), self.symbols, self.propositions, space, dense)
-
-    @property
-    def axiom_list(self) -> list[Axiom]:
-        """The axioms in order of declaration."""
-        return list(self._axioms.values())
-
-    def weight_of(self, axiom: Axiom) -> float:
-        """The weight of an axiom; a learned one as it is now."""
-        return (
-            float(self.propositions[axiom.weight].tensor) if isinstance(axiom.weight, str) else axiom.weight
-        )
-
-    def find(self, axiom: str | Axiom) -> Axiom:
-        """An axiom by its name."""
-        name = axiom.name if isinstance(axiom, Axiom) else axiom
-        if name not in self._axioms:
-            close = nearest(str(name), self._axioms)
-            hint = f"did you mean '{close}'?" if close else f"it has: {listed(list(self._axioms))}."
-            raise LogicValueError(f"The theory has no axiom {name!r}; {hint}")
-        return self._axioms[name]
-
     def _grounded(self, data: dict[str, tf.Tensor] | None = None) -> Groundings:
         tables = {name: table for table in self.individuals for name in table.names}
         return Groundings(self.signature, tables, self.choices, data or {})
 
-    def _check_options(self, tree: Node) -> None:
-        for node in tree.walk():
-            if isinstance(node, Quantifier) and node.options:
-                operator = getattr(self.semantics, "Forall" if node.kind == "forall" else "Exists")
-                if isinstance(operator, Operator):
-                    operator._hyperparameters(dict(node.options))
-
-    def _changed(self) -> None:
-        """Forget what was compiled: the axioms are others now."""
-        self.train_function = self.test_function = self.predict_function = None
-
-    def _next_name(self) -> str:
-        number = len(self._axioms) + 1
-        while f"axiom_{number}" in self._axioms:
-            number += 1
-        return f"axiom_{number}"
-
-    def _weight(self, name: str, weight: float | str) -> float | str:
-        if weight == "learned":
-            proposition = f"weight_of_{name}"
-            self.proposition(proposition, 0.5, trainable=True)
-            return proposition
-        if isinstance(weight, str) or not 0.0 <= float(weight) < float("inf"):
-            raise LogicValueError(f"`weight` must be a number of at least 0, or 'learned'; got {weight!r}.")
-        return float(weight)
-
     def _choice(self, name: str, domain: Domain, values: Any) -> Choice:
-        given = list(values) if isinstance(values, list | tuple) else []
-        if given and all(isinstance(value, str) for value in given):
-            for value in given:
+        if isinstance(values, list | tuple) and any(isinstance(value, str) for value in values):
+            for value in values:
                 if self.signature.constants.get(value) is not domain:
                     raise LogicValueError(
                         f"The variable '{name}' is given '{value}', which is not a constant of the domain "
                         f"'{domain.name}'."
                     )
-            return Choice(tuple(given))
-        return Choice((), tf.constant(self._features(name, domain, values)))
+            return Choice(tuple(values))
+        if isinstance(values, str | set | Mapping):
+            raise LogicTypeError(
+                f"The variable '{name}' takes `values` in an order: a list of names of constants, or an "
+                f"array of features; got a {type(values).__name__}: {values!r}."
+            )
+        return Choice((), individuals(name, domain, values))
 
-    @staticmethod
-    def _features(name: str, domain: Domain, values: Any) -> np.ndarray:
-        features = np.asarray(values, np.float32)
-        features = features[:, np.newaxis] if features.ndim == 1 and domain.shape == (1,) else features
-        check_shape(name, domain, features.shape)
-        return features
+
+def _check_domain(domain: Any) -> None:
+    if not isinstance(domain, Domain):
+        raise LogicTypeError(f"Expected a Domain, as theory.domain(...) returns it; got {domain!r}.")
+
+
+@contextlib.contextmanager
+def _withdrawn_on_error(declared: dict[str, Any], name: str) -> Iterator[None]:
+    """Take a declaration back where what follows fails, so that it can be made again."""
+    try:
+        yield
+    except BaseException:
+        del declared[name]
+        raise
 
 
 def _tried(symbol: S, domains: Sequence[Domain], output: Domain | None = None) -> S:
@@ -341,6 +242,10 @@ def _tried(symbol: S, domains: Sequence[Domain], output: Domain | None = None) -
     if not isinstance(symbol.network, keras.Layer) or any(None in shape for shape in shapes):
         return symbol
     terms = [Term(tf.zeros(shape), []) for shape in shapes]
+    classes = domains[-1].features
+    if isinstance(symbol, Predicate) and symbol.picks_class and classes is not None:
+        # The network must know all of them.
+        terms[-1] = Term(classes.max(axis=0), [])
     value = symbol(
         terms if len(terms) > 1 or (isinstance(symbol, Predicate) and symbol.picks_class) else terms[0]
     )
@@ -350,10 +255,3 @@ def _tried(symbol: S, domains: Sequence[Domain], output: Domain | None = None) -
             f"its network returns the shape {value.feature_shape}."
         )
     return symbol
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:
-        return False

@@ -173,18 +173,24 @@ class Evaluation:
         own = self.restricted(frame, class_node)
         reduced = any(low[variable] != frame[variable] for variable in low)
         low = (self.frames.base(own) if reduced else own) | low
-        return output, self._arguments([class_node], low)[0], low
+        return output, self._arguments([class_node], low)[-1], low
 
     def _split(self, node: Apply) -> tuple[Apply, Node | None]:
         """A call of a network, and the class to pick from its output where it has several."""
         symbol = self.symbols[node.symbol]
         if isinstance(symbol, Predicate) and symbol.picks_class:
-            *individuals, class_node = node.arguments
-            return Apply(node.symbol, tuple(individuals)), class_node
+            *others, last = node.arguments
+            domain = terms.domain_of(self.signature, last)
+            # Of a product, the last part is the class, and the others are for the network.
+            whole = domain is not None and bool(domain.parts)
+            return (node if whole else Apply(node.symbol, tuple(others))), last
         return node, None
 
     def _network_terms(self, node: Apply, frame: Frame) -> list[Term]:
-        return self._arguments(node.arguments, frame)
+        parts = self._arguments(node.arguments, frame)
+        symbol = self.symbols[node.symbol]
+        picks_class = isinstance(symbol, Predicate) and symbol.picks_class
+        return parts[: len(self.signature.predicates[node.symbol]) - 1] if picks_class else parts
 
     def _arguments(self, nodes: Sequence[Node], frame: Frame) -> list[Term]:
         return [part for node in nodes for part in terms.parts(self, node, frame)]

@@ -99,7 +99,7 @@ class Groundings:
         return self._found[source]
 
     def _from_data(self, name: str, domain: Domain) -> tf.Tensor:
-        return as_individuals(self.data[name], domain)
+        return self.data[name]
 
     def _chosen(self, variable: str, domain: Domain) -> tf.Tensor:
         choice = self.choices[variable]
@@ -141,12 +141,6 @@ class Groundings:
             yield
         finally:
             _in_force.reset(token)
-
-
-def as_individuals(values: Any, domain: Domain) -> tf.Tensor:
-    """Data as float32 individuals of a domain, (k, *features); numbers get their feature axis."""
-    tensor = tf.cast(tf.convert_to_tensor(values), tf.float32)
-    return tensor[:, tf.newaxis] if tensor.shape.rank == 1 and domain.shape == (1,) else tensor
 
 
 class DeclaredVariable(Variable):

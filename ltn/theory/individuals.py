@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -39,8 +40,24 @@ class Simplex(keras.constraints.Constraint):
         return tf.where(total > 0.0, positive / tf.where(total > 0.0, total, 1.0), 1.0 / size)
 
 
+@keras.saving.register_keras_serializable(package="ltn")
+class Parts(keras.constraints.Constraint):
+    """Keeps the parts of individuals of a product domain, each of a size, where their domains want them."""
+
+    def __init__(self, sizes: Sequence[int], constraints: Sequence[keras.constraints.Constraint | None]):
+        self.sizes, self.constraints = list(sizes), list(constraints)
+
+    def __call__(self, w: Any) -> tf.Tensor:
+        parts = tf.split(tf.convert_to_tensor(w), self.sizes, axis=-1)
+        pairs = zip(self.constraints, parts, strict=True)
+        return tf.concat([part if keep is None else keep(part) for keep, part in pairs], axis=-1)
+
+
 def constraint_of(domain: Domain) -> keras.constraints.Constraint | None:
     """What keeps weights inside the bounds of a domain."""
+    if any(part.bounds is not None for part in domain.parts):
+        sizes = [math.prod(size or 1 for size in part.shape) for part in domain.parts]
+        return Parts(sizes, [constraint_of(part) for part in domain.parts])
     if domain.bounds is None:
         return None
     return Simplex() if domain.bounds == "simplex" else Box(*domain.bounds)

@@ -1,0 +1,159 @@
+"""The knowledge of a theory: its axioms, and the operators that give them a meaning."""
+
+from __future__ import annotations
+
+import numbers
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ltn.core import Formula
+from ltn.errors import LogicTypeError, LogicValueError
+from ltn.fuzzy_ops.base import Operator
+from ltn.language import Node, Quantifier, parse, parse_many
+from ltn.language.names import check_name, listed, nearest
+from ltn.semantics import LogSemantics, Semantics
+from ltn.theory.axioms import Axiom
+from ltn.theory.declarations import Declarations
+from ltn.theory.evaluation import Evaluation
+from ltn.theory.hyperparameters import Hyperparameters, Options
+from ltn.theory.spaces import Space, space_of
+
+
+class KnowledgeBase(Declarations):
+    """A language with axioms, and with the operators under which they are evaluated."""
+
+    def __init__(self, semantics: Semantics | LogSemantics, name: str | None = None):
+        super().__init__(name=name)
+        self._hyperparameters = Hyperparameters(semantics)
+        self._axioms: dict[str, Axiom] = {}
+
+    def axiom(
+        self,
+        formula: str | Node | Callable[[], Formula],
+        name: str | None = None,
+        weight: float | str = 1.0,
+    ) -> Axiom:
+        """Add a closed formula that is to be true.
+
+        Args:
+            formula: text, or a Python callable that returns a closed `ltn.Formula`, written with the
+                symbols of this theory; a theory with such an axiom saves its weights only.
+            name: of the axiom in logs and reports; by default "axiom_1", "axiom_2", ...
+            weight: how often it counts among the axioms; or "learned", for the paper's p_w & formula with
+                a trainable proposition p_w.
+        """
+        source = formula if isinstance(formula, str) else ""
+        tree = parse(formula) if isinstance(formula, str) else formula
+        name = name or self._next_name()
+        self._check_axiom(tree, source, name)
+        axiom = Axiom(name, tree, self._weight(name, weight))
+        self._axioms[name] = axiom
+        self._changed()
+        return axiom
+
+    def axioms(self, text: str | Path) -> list[Axiom]:
+        """Add the formulas of a text, or of a file: one per line, indented lines continue it.
+
+        `name: formula` names an axiom; `#` begins a comment. After an error none is added.
+        """
+        path = Path(text) if isinstance(text, Path) or "\n" not in text else None
+        if path is not None and (isinstance(text, Path) or _is_file(path)):
+            text = path.read_text(encoding="utf-8")
+        elif re.fullmatch(r"\S+\.[a-z]+", str(text)):
+            raise LogicValueError(f"There is no file {text}.")
+        read = parse_many(str(text))
+        labels = [label for label, _, _ in read if label is not None]
+        for label, node, source in read:
+            self._check_axiom(node, source, label or self._next_name())
+            if label is not None and labels.count(label) > 1:
+                raise LogicValueError(f"Two axioms of the text are named '{label}'.")
+        return [self.axiom(node, label) for label, node, _ in read]
+
+    def _check_axiom(self, formula: Any, source: str, name: str) -> None:
+        if isinstance(formula, Node):
+            self.signature.check_formula(formula, source)
+            self.signature.check_closed(formula, source)
+            self._check_options(formula)
+        elif not callable(formula):
+            raise LogicTypeError(f"An axiom is text or a callable; got {formula!r}.")
+        check_name(name, "an axiom")
+        if name in self._axioms:
+            raise LogicValueError(f"There is already an axiom '{name}': {self._axioms[name]}.")
+        if name in ("loss", "satisfaction") or name.startswith("val_"):
+            raise LogicValueError(f"'{name}' names another value in the training logs; choose another name.")
+
+    @property
+    def semantics(self) -> Semantics | LogSemantics:
+        """The operators, with their hyper-parameters as they are now."""
+        return self._hyperparameters.semantics
+
+    @property
+    def space(self) -> Space:
+        """Where truth is computed under the theory's semantics."""
+        return space_of(self.semantics)
+
+    def evaluation(self, space: Space, data: Mapping[str, Any], dense: bool = False) -> Evaluation:
+        """An evaluation of formulas in the theory's language, under its groundings and the data."""
+        return Evaluation(self._grounded(dict(data)), self.symbols, self.propositions, space, dense)
+
+    @property
+    def axiom_list(self) -> list[Axiom]:
+        """The axioms in order of declaration."""
+        return list(self._axioms.values())
+
+    def weight_of(self, axiom: Axiom) -> float:
+        """The weight of an axiom; a learned one as it is now."""
+        return (
+            float(self.propositions[axiom.weight].tensor) if isinstance(axiom.weight, str) else axiom.weight
+        )
+
+    @property
+    def options(self) -> list[Options]:
+        """What was set for the quantifiers of each axiom alone."""
+        return [self._hyperparameters.options(name) for name in self._axioms]
+
+    def find(self, axiom: str | Axiom) -> Axiom:
+        """An axiom by its name."""
+        name = axiom.name if isinstance(axiom, Axiom) else axiom
+        if name not in self._axioms:
+            close = nearest(str(name), self._axioms)
+            hint = f"did you mean '{close}'?" if close else f"it has: {listed(list(self._axioms))}."
+            raise LogicValueError(f"The theory has no axiom {name!r}; {hint}")
+        return self._axioms[name]
+
+    def _check_options(self, tree: Node) -> None:
+        for node in tree.walk():
+            if isinstance(node, Quantifier) and node.options:
+                operator = getattr(self.semantics, "Forall" if node.kind == "forall" else "Exists")
+                if isinstance(operator, Operator):
+                    operator._hyperparameters(dict(node.options))
+
+    def _changed(self) -> None:
+        """Compile anew what was compiled: the axioms or operators are others now."""
+        for kind in ("train", "test", "predict"):
+            if getattr(self, f"{kind}_function") is not None:
+                getattr(self, f"make_{kind}_function")(force=True)
+
+    def _next_name(self) -> str:
+        number = len(self._axioms) + 1
+        while f"axiom_{number}" in self._axioms:
+            number += 1
+        return f"axiom_{number}"
+
+    def _weight(self, name: str, weight: float | str) -> float | str:
+        if weight == "learned":
+            proposition = f"weight_of_{name}"
+            self.proposition(proposition, 0.5, trainable=True)
+            return proposition
+        if not isinstance(weight, numbers.Real) or not 0.0 <= weight < float("inf"):
+            raise LogicValueError(f"`weight` must be a number of at least 0, or 'learned'; got {weight!r}.")
+        return float(weight)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False

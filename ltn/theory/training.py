@@ -1,0 +1,246 @@
+"""The training of a theory, as Keras calls it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from ltn.errors import LogicTypeError, LogicValueError
+from ltn.semantics import LogSemantics, Semantics
+from ltn.theory import data as data_module
+from ltn.theory import sources
+from ltn.theory.knowledge_base import KnowledgeBase
+from ltn.theory.metrics import AxiomMeans
+from ltn.theory.satisfaction import Satisfaction, satisfaction
+
+Data = Mapping[str, Any]
+
+
+class Training(KnowledgeBase):
+    """A theory that learns: its steps, what they are fed, and what they log."""
+
+    # Set by Keras.
+    optimizer: Any
+    train_function: Any
+
+    def __init__(self, semantics: Semantics | LogSemantics, name: str | None, regularizer: Any):
+        super().__init__(semantics, name=name)
+        self.regularizer = keras.regularizers.get(regularizer)
+        # Out of Keras's sight, which would keep the metrics of axioms that were replaced.
+        self._state = SimpleNamespace(means=None, xla=False)
+
+    def call(self, inputs: Data, training: bool | None = None, as_truths: bool = True) -> Any:
+        """The satisfaction and the truth of every axiom for a batch of data, each of shape (1,).
+
+        With `as_truths=False` they are as training needs them: a `Satisfaction`, whose values are
+        logarithms where the semantics works with them.
+        """
+        space = self.space
+        data = data_module.checked(self.signature, inputs)
+        # XLA knows static shapes only: there guards are masks.
+        dense = bool(self._state.xla) and not tf.executing_eagerly()
+        found = satisfaction(self.axiom_list, self.options, self.evaluation(space, data, dense))
+        if not as_truths:
+            return found
+        truths = [space.truth(value)[tf.newaxis] for value in (found.total, *found.axioms)]
+        return dict(zip(("satisfaction", *self._axioms), truths, strict=True))
+
+    def compile(
+        self, optimizer: Any = "adam", *args: Any, jit_compile: bool | str = "auto", **kwargs: Any
+    ) -> None:
+        """Choose the optimizer; all arguments are those of `keras.Model.compile`.
+
+        A theory is its own loss: `loss` and metrics of targets are not for it. With
+        `jit_compile="auto"` XLA compiles the steps where there is a GPU.
+        """
+        for argument in ("loss", "loss_weights", "metrics", "weighted_metrics"):
+            if args or kwargs.get(argument) is not None:
+                raise LogicTypeError(
+                    f"A theory takes no `{argument}`: its loss is 1 minus the satisfaction of its axioms, "
+                    "and the logs hold the value of each. For a task loss beside it see ltn.with_knowledge."
+                )
+        super().compile(optimizer, jit_compile=jit_compile, **kwargs)
+
+    def use_xla(self, compiled: bool) -> None:
+        """Tell whether XLA compiles the graphs that evaluate the axioms; `compile` does."""
+        self._state.xla = compiled
+
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: Any = "auto",
+        callbacks: Any = None,
+        **kwargs: Any,
+    ) -> keras.callbacks.History:
+        """Learn: make the axioms true on the data.
+
+        Args:
+            x: a dictionary from names of variables to arrays with the same number of individuals; or a
+                `tf.data.Dataset`, or any other source that Keras takes, of such dictionaries for batches.
+                None where the axioms need no data: then an epoch is one step, or `steps_per_epoch`.
+            y: None; labels are variables too.
+            batch_size, epochs, verbose, callbacks, kwargs: as for `keras.Model.fit`, also
+                `validation_data`, which are as `x`.
+
+        Returns:
+            The history: `loss`, `satisfaction` and each axiom by name, for each epoch.
+        """
+        x = self._source(x, y, kwargs)
+        if kwargs.get("validation_data") is not None:
+            kwargs["validation_data"] = self._validation(kwargs["validation_data"])
+        if isinstance(x, Mapping) and self._takes_endless_data(kwargs):
+            size = batch_size or 32
+            kwargs["steps_per_epoch"] = math.ceil(len(next(iter(x.values()))) / size)
+            x, batch_size = sources.batches(x, size, kwargs.pop("shuffle", True)), None
+        if not isinstance(x, Mapping):
+            kwargs.setdefault("shuffle", False)
+        self._prepare_optimizer()
+        return super().fit(
+            x, batch_size=batch_size, epochs=epochs, verbose=verbose, callbacks=callbacks, **kwargs
+        )
+
+    def evaluate(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """The loss, the satisfaction and the value of each axiom, averaged over batches of the data."""
+        if not kwargs.get("_use_cached_eval_dataset"):
+            x = self._source(x, y, kwargs, "steps")
+        return super().evaluate(x, None, *args, **kwargs)
+
+    def predict(self, x: Any = None, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The satisfaction and the value of each axiom, an array with one entry per batch of the data."""
+        return super().predict(self._source(x, None, kwargs, "steps"), *args, **kwargs)
+
+    def make_train_function(self, force: bool = False) -> Any:
+        """What `fit` calls for each batch: the compiled step on the next batch of an iterator.
+
+        Keras's own wraps the logs into an optional and takes them out again, which for many axioms costs
+        half of a small step; it is left to several steps per execution and to replicas.
+        """
+        replicas = self.distribute_strategy.num_replicas_in_sync > 1
+        if self.run_eagerly or replicas or self.steps_per_execution != 1:
+            return super().make_train_function(force)
+        if self.train_function is None or force:
+            step = tf.function(
+                self.train_step, autograph=False, reduce_retracing=True, jit_compile=self.jit_compile
+            )
+            # The next batch is taken in the graph, where its size is not known: all sizes share a trace.
+            next_step = tf.function(lambda batches: step(batches.get_next()), autograph=False)
+
+            def function(batches: Any) -> dict[str, tf.Tensor]:
+                return next_step(batches) if isinstance(batches, tf.data.Iterator) else step(next(batches))
+
+            self.train_function = function
+        return self.train_function
+
+    def train_step(self, data: Any) -> dict[str, tf.Tensor]:
+        """One step of gradient descent on 1 - SatAgg."""
+        batch = _batch(data)
+        with tf.GradientTape() as tape:
+            found = self(batch, training=True, as_truths=False)
+            loss = self._loss(found)
+            scaled = self.optimizer.scale_loss(loss)
+        weights = self.trainable_variables
+        gradients = zip(tape.gradient(scaled, weights), weights, strict=True)
+        # A weight that no axiom mentions has no gradient.
+        learned = [pair for pair in gradients if pair[0] is not None]
+        if learned:
+            self.optimizer.apply_gradients(learned)
+        else:
+            warnings.warn("No axiom depends on a weight that is trainable: nothing is learned.", stacklevel=2)
+        return self._logs(batch, found, loss)
+
+    def test_step(self, data: Any) -> dict[str, tf.Tensor]:
+        """The logs of a batch, without learning from it."""
+        batch = _batch(data)
+        found = self(batch, training=False, as_truths=False)
+        return self._logs(batch, found, self._loss(found))
+
+    @property
+    def metrics(self) -> list[keras.metrics.Metric]:
+        """The loss, and the means of the satisfaction and of each axiom."""
+        return [self._loss_tracker, self._means] if self.compiled else []
+
+    @property
+    def _means(self) -> AxiomMeans:
+        means = self._state.means
+        if means is None or means.names[1:] != list(self._axioms):
+            self._state.means = AxiomMeans(list(self._axioms))
+        return self._state.means
+
+    def _loss(self, found: Satisfaction) -> tf.Tensor:
+        penalties = list(self.losses)
+        if self.regularizer is not None:
+            penalties += [self.regularizer(weight) for weight in self.trainable_variables]
+        return tf.add_n([self.space.loss(found.total), *penalties])
+
+    def _logs(self, batch: Data, found: Satisfaction, loss: tf.Tensor) -> dict[str, tf.Tensor]:
+        size = tf.shape(next(iter(batch.values())))[0]
+        self._loss_tracker.update_state(loss, sample_weight=size)
+        self._means.update_state(self.space.truth(tf.stack([found.total, *found.axioms])), size)
+        return self.get_metrics_result()
+
+    def _source(self, x: Any, y: Any, kwargs: dict[str, Any], steps: str = "steps_per_epoch") -> Any:
+        given = {name: kwargs.get(name) for name in ("sample_weight", "class_weight")}
+        sources.check_no_targets(y=y, **given)
+        if x is None or (isinstance(x, Mapping) and not x):
+            kwargs[steps] = kwargs.get(steps) or 1
+        return sources.checked(self.signature, x, self._check_complete)
+
+    def _validation(self, data: Any) -> Any:
+        if isinstance(data, tuple):
+            x, *others = data
+            sources.check_no_targets(y=others[0] if others else None)
+            data = x
+        return sources.checked(self.signature, data, self._check_complete)
+
+    def _check_complete(self, data: Data) -> None:
+        """Raise where an axiom mentions a variable without individuals."""
+        groundings = self.evaluation(self.space, data).groundings
+        for axiom in self.axiom_list:
+            for variable in axiom.variables:
+                if groundings.source(variable) is None:
+                    raise LogicValueError(f"Axiom '{axiom.name}': {groundings.missing(variable)}")
+
+    def _takes_endless_data(self, kwargs: dict[str, Any]) -> bool:
+        """Whether epochs can be cut from one endless data set, with the same batches as Keras's own."""
+        special = ("steps_per_epoch", "validation_split")
+        return self.compiled and self.steps_per_execution == 1 and not any(kwargs.get(key) for key in special)
+
+    def _prepare_optimizer(self) -> None:
+        """Give the optimizer its variables before the first step, and those of symbols declared since."""
+        networks = [symbol.network for symbol in self.symbols.values()]
+        unbuilt = any(isinstance(network, keras.Layer) and not network.built for network in networks)
+        if not self.compiled or self.optimizer is None or unbuilt:
+            return
+        weights = self.trainable_variables
+        old = self.optimizer
+        known = {id(weight) for weight in getattr(old, "_trainable_variables", [])}
+        if old.built and known != {id(weight) for weight in weights}:
+            # Keras fixes the weights of an optimizer when it is built: a new one takes over what it knows.
+            values = {variable.path: variable.numpy() for variable in old.variables}
+            self.optimizer = type(old).from_config(old.get_config())
+            self.optimizer.build(weights)
+            for variable in self.optimizer.variables:
+                if variable.path in values:
+                    variable.assign(values[variable.path])
+            self._changed()
+        else:
+            old.build(weights)
+
+
+def _batch(data: Any) -> Data:
+    x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
+    if not isinstance(x, Mapping):
+        raise LogicTypeError(
+            "Data for a theory are dictionaries from names of variables to arrays; a batch came as a "
+            f"{type(x).__name__}."
+        )
+    return x
