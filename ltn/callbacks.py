@@ -62,6 +62,8 @@ class Schedule(keras.callbacks.Callback):
         super().set_model(model)
         if not isinstance(model, Theory):
             raise LogicTypeError(f"Schedule is for the training of an ltn.Theory; got {model!r}.")
+        for value in self.values.values() if isinstance(self.values, Mapping) else ():
+            model.semantics.with_hyperparameters(**{self.name: value})
         current = model.hyperparameters
         own = f"{self.axiom}.{self.name}"
         model.set_hyperparameters(self.axiom, **{self.name: current.get(own, current.get(self.name))})

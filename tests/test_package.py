@@ -33,7 +33,18 @@ PUBLIC_MODULES = [
 ]
 
 # Lowest first: a layer imports only from those before it.
-LAYERS = "errors _autograph fuzzy_ops semantics core utils language theory callbacks plot".split()
+LAYERS = [
+    "errors",
+    "_autograph",
+    "fuzzy_ops",
+    "semantics",
+    "core",
+    "utils",
+    "language",
+    "theory",
+    "callbacks",
+    "plot",
+]
 # Formulas combine under the semantics in force, so `core` needs `semantics`; `Semantics.wrap` hands out the
 # wrappers of `core`, imported when it is called.
 UPWARD = {("semantics", "core")}

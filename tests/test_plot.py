@@ -355,7 +355,7 @@ def test_mistakes_in_heat_maps(answer: Any, error: type[Exception], message: str
 
 
 def truth(theory: ltn.Theory, formula: str, **options: Any) -> str:
-    return f"{float(theory.query(formula, **options)):.3f}"  # type: ignore[arg-type]
+    return f"{float(theory.query(formula, **options)):.3f}"
 
 
 def over_individuals(values: Any) -> str:

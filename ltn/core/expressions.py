@@ -83,6 +83,18 @@ class Expression:
             taken.individuals[free_var] = [self.individuals[free_var][i] for i in known]
         return taken
 
+    def __float__(self) -> float:
+        if self.free_vars:
+            raise LogicTypeError(
+                f"An expression over {list(self.free_vars)} has a value for each combination of individuals; "
+                "only one without free variables is a number."
+            )
+        if self.tensor.shape.num_elements() != 1:
+            raise LogicTypeError(
+                f"Individuals with the features {tuple(self.tensor.shape)} are no numbers; see `tensor`."
+            )
+        return float(tf.reshape(self.tensor, []))
+
     def to_frame(self) -> pd.DataFrame:
         """A table of the values, labelled with the variables and the names of their individuals.
 
@@ -198,14 +210,6 @@ class Formula(Expression):
         Formula(tensor=0.8, free_vars=[])
         """
         return connect(semantics.current().Equiv, self, other)
-
-    def __float__(self) -> float:
-        if self.free_vars:
-            raise LogicTypeError(
-                f"A formula over {list(self.free_vars)} has a truth value for each combination of "
-                "individuals; only one without free variables is a number."
-            )
-        return float(self.tensor)
 
     def __bool__(self) -> NoReturn:
         raise LogicTypeError(

@@ -66,6 +66,9 @@ def individuals(name: str, domain: Domain, values: Any) -> Any:
     Values that are known now are checked; those of tensors in a graph are not known.
     """
     array = _numbers(name, values)
+    if array.shape.rank is None:
+        # As it comes from code that was compiled for numbers with and without their feature axis.
+        array = tf.reshape(array, [-1, *domain.shape])
     check_shape(name, domain, tuple(array.shape))
     array = array[:, np.newaxis] if array.shape.rank == 1 and domain.shape == (1,) else array
     if tf.executing_eagerly():

@@ -157,6 +157,12 @@ class DeclaredVariable(Variable):
         self._diagonal = None
         self._declared = declared
 
+    def __repr__(self) -> str:
+        try:
+            return super().__repr__()
+        except LogicValueError:
+            return f"{type(self).__name__}('{self.label}' of '{self.domain.name}', without individuals yet)"
+
     if not TYPE_CHECKING:  # an attribute for readers, but never stale
 
         @property

@@ -58,7 +58,9 @@ class Hyperparameters:
         """Change one for the quantifiers of one axiom; whether what was compiled no longer holds."""
         self._semantics.with_hyperparameters(**{name: value})
         option, kind = _split(name)
-        quantifiers = [node for node in (tree.walk() if tree else ()) if isinstance(node, Quantifier)]
+        if tree is None:
+            raise LogicValueError(f"The axiom '{axiom}' is Python code: its quantifiers are not known.")
+        quantifiers = [node for node in tree.walk() if isinstance(node, Quantifier)]
         if not any(node.kind == kind and option not in dict(node.options) for node in quantifiers):
             raise LogicValueError(
                 f"The axiom '{axiom}' has no quantifier whose `{name}` could change: `{tree}`. "

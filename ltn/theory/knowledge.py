@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping
 from typing import Any
 
@@ -53,6 +54,12 @@ def with_knowledge(
 class KnowledgeModel(CompiledModel):
     """A Keras model with knowledge: see `with_knowledge`."""
 
+    model: Any
+    theory: Theory
+    weight: float
+    input_variable: str | None
+    target_variable: str | None
+
     def __init__(
         self,
         model: keras.Model,
@@ -63,10 +70,14 @@ class KnowledgeModel(CompiledModel):
         name: str | None = None,
     ):
         super().__init__(name=name)
+        if isinstance(model, Theory):
+            raise LogicTypeError("`model` is a theory: give the model first, and then the theory.")
         if not isinstance(theory, Theory):
             raise LogicTypeError(f"`theory` must be an ltn.Theory; got {theory!r}.")
-        if weight < 0.0:
-            raise LogicValueError(f"`weight` must be at least 0; got {weight}.")
+        if not isinstance(model, keras.Model):
+            raise LogicTypeError(f"`model` must be a keras.Model; got {model!r}.")
+        if not isinstance(weight, numbers.Real) or not 0.0 <= weight < float("inf"):
+            raise LogicValueError(f"`weight` must be a number of at least 0; got {weight!r}.")
         self.model = model
         self.theory = theory
         self.weight = weight
@@ -102,12 +113,14 @@ class KnowledgeModel(CompiledModel):
         """The task loss plus weight * (1 - satisfaction)."""
         task = super().compute_loss(x, y, y_pred, sample_weight, training)
         found = self.theory(self._data(x, y), training=training, as_truths=False)
-        self._satisfaction.update_state(self.theory.space.truth(found.total))
-        return task + self.weight * self.theory.space.loss(found.total)
+        size = tf.shape(keras.tree.flatten(x)[0])[0]
+        self._satisfaction.update_state(self.theory.space.truth(found.total), sample_weight=size)
+        return task + self.weight * (self.theory.space.loss(found.total) + self.theory.penalty())
 
     def _data(self, x: Any, y: Any) -> dict[str, Any]:
-        known = self.theory.signature.variables
-        named = x if isinstance(x, Mapping) else {self.input_variable: x}
+        signature = self.theory.signature
+        named = x if isinstance(x, Mapping) else {str(self.input_variable): x}
+        known = (*signature.variables, *signature.domains)
         data = {name: values for name, values in named.items() if name in known}
         return data if self.target_variable is None else data | {self.target_variable: y}
 

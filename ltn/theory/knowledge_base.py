@@ -62,7 +62,7 @@ class KnowledgeBase(Declarations):
         if path is not None and (isinstance(text, Path) or _is_file(path)):
             text = path.read_text(encoding="utf-8")
         elif re.fullmatch(r"\S+\.[a-z]+", str(text)):
-            raise LogicValueError(f"There is no file {text}.")
+            raise LogicValueError(f"{text}: there is no such file.")
         read = parse_many(str(text))
         labels = [label for label, _, _ in read if label is not None]
         for label, node, source in read:

@@ -36,6 +36,8 @@ def report(theory: Theory, evaluation: Evaluation) -> pd.DataFrame:
 
 def explain(axiom: Axiom, worst: int, evaluation: Evaluation) -> pd.DataFrame:
     """The table of the groundings that satisfy an axiom least."""
+    if not isinstance(worst, int) or worst < 1:
+        raise LogicValueError(f"`worst` must be a number of groundings, at least 1; got {worst!r}.")
     if axiom.tree is None:
         raise LogicValueError(f"The axiom '{axiom.name}' is Python code: only formulas can be explained.")
     frame: dict[str, str] = {}
@@ -50,7 +52,7 @@ def explain(axiom: Axiom, worst: int, evaluation: Evaluation) -> pd.DataFrame:
     full = axes.broadcast(value.tensor, value.free_vars, labels, sizes)
     truths = evaluation.space.truth(full).numpy()
     order = np.argsort(truths, axis=None, kind="stable")[:worst]
-    places = dict(zip(labels, np.unravel_index(order, truths.shape), strict=True))
+    places = dict(zip(labels, np.unravel_index(order, truths.shape) if labels else (), strict=True))
     columns = {
         variable: _individuals(evaluation, variable, frame, places[label])
         for variable, label in frame.items()

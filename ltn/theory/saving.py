@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import keras
@@ -64,13 +65,9 @@ def config_of(theory: Theory) -> dict[str, Any]:
         "hyperparameters": theory._hyperparameters.get_config(),
         "regularizer": theory.regularizer and keras.regularizers.serialize(theory.regularizer),
         "signature": theory.signature.get_config(),
-        "individuals": [table.get_config() for table in theory.individuals],
         "choices": {name: choice.get_config() for name, choice in theory.choices.items()},
-        "symbols": {name: _symbol(symbol) for name, symbol in theory.symbols.items()},
-        "propositions": {
-            name: {"truth_value": float(proposition.tensor), "trainable": proposition.trainable}
-            for name, proposition in theory.propositions.items()
-        },
+        # In the order of declaration, which is that of the weights, and of what the optimizer knows of them.
+        "declarations": [part for layer in theory.layers for part in _declarations(theory, layer)],
         "axioms": [
             {"name": axiom.name, "formula": str(axiom), "weight": axiom.weight} for axiom in theory.axiom_list
         ],
@@ -83,19 +80,38 @@ def restored(cls: type[Theory], config: dict[str, Any]) -> Theory:
     theory = cls(hyperparameters.semantics, name=config["name"], regularizer=config["regularizer"])
     theory._hyperparameters = hyperparameters
     theory.signature = signature = Signature.from_config(config["signature"])
-    for table in config["individuals"]:
-        domain = signature.constants[table["names"][0]]
-        settings = {key: table[key] for key in ("trainable", "initializer", "regularizer")}
-        theory.individuals.append(Individuals(table["names"], domain, **settings))
     for name, choice in config["choices"].items():
         theory.choices[name] = Choice.from_config(choice)
-    for name, symbol in config["symbols"].items():
-        theory.symbols[name] = _restored_symbol(symbol)
-    for name, proposition in config["propositions"].items():
-        theory.propositions[name] = Proposition(**proposition)
+    for part in config["declarations"]:
+        kind, name = part["kind"], part["name"]
+        if kind == "individuals":
+            theory.individuals.append(_restored_individuals(signature, part["grounding"]))
+        elif kind == "proposition":
+            theory.propositions[name] = Proposition(**part["grounding"])
+        else:
+            theory.symbols[name] = _restored_symbol(part["grounding"])
     for axiom in config["axioms"]:
         theory._axioms[axiom["name"]] = Axiom(axiom["name"], parse(axiom["formula"]), axiom["weight"])
     return theory
+
+
+def _declarations(theory: Theory, layer: keras.Layer) -> Iterator[dict[str, Any]]:
+    """What a layer of the theory grounds: individuals, a proposition, or symbols (several may share it)."""
+    if any(layer is table for table in theory.individuals):
+        yield {"kind": "individuals", "name": None, "grounding": layer.get_config()}
+    for name, proposition in theory.propositions.items():
+        if proposition is layer:
+            grounding = {"truth_value": float(proposition.tensor), "trainable": proposition.trainable}
+            yield {"kind": "proposition", "name": name, "grounding": grounding}
+    for name, symbol in theory.symbols.items():
+        if symbol is layer:
+            yield {"kind": "symbol", "name": name, "grounding": _symbol(symbol)}
+
+
+def _restored_individuals(signature: Signature, config: dict[str, Any]) -> Individuals:
+    domain = signature.constants[config["names"][0]]
+    settings = {key: config[key] for key in ("trainable", "initializer", "regularizer")}
+    return Individuals(config["names"], domain, **settings)
 
 
 def _can_be_saved(network: Any) -> bool:

@@ -156,6 +156,15 @@ class Theory(Training):
 
     # Saving
 
+    def save(self, filepath: Any, *args: Any, **kwargs: Any) -> None:
+        """Write the theory to one `.keras` file; all arguments are those of `keras.Model.save`.
+
+        `ltn.load` and `keras.models.load_model` read it.
+        """
+        # What cannot be saved is said before a file that is there already is opened.
+        self.get_config()
+        super().save(filepath, *args, **kwargs)
+
     def get_config(self) -> dict[str, Any]:
         """What the theory consists of, but for its weights; raises where a part cannot be saved."""
         return saving.config_of(self)

@@ -157,6 +157,16 @@ class Training(KnowledgeBase):
             warnings.warn("No axiom depends on a weight that is trainable: nothing is learned.", stacklevel=2)
         return self._logs(batch, found, loss)
 
+    def penalty(self) -> tf.Tensor:
+        """lambda R(theta), by the theory's own regularizer."""
+        weights = [] if self.regularizer is None else self.trainable_variables
+        return tf.add_n([tf.zeros(()), *(self.regularizer(weight) for weight in weights)])
+
+    def get_compile_config(self) -> dict[str, Any]:
+        """How the theory was compiled; its optimizer has its variables, so that they can be saved."""
+        self._prepare_optimizer()
+        return super().get_compile_config()
+
     def test_step(self, data: Any) -> dict[str, tf.Tensor]:
         """The logs of a batch, without learning from it."""
         batch = _batch(data)
@@ -176,10 +186,7 @@ class Training(KnowledgeBase):
         return self._state.means
 
     def _loss(self, found: Satisfaction) -> tf.Tensor:
-        penalties = list(self.losses)
-        if self.regularizer is not None:
-            penalties += [self.regularizer(weight) for weight in self.trainable_variables]
-        return tf.add_n([self.space.loss(found.total), *penalties])
+        return tf.add_n([self.space.loss(found.total), self.penalty(), *self.losses])
 
     def _logs(self, batch: Data, found: Satisfaction, loss: tf.Tensor) -> dict[str, tf.Tensor]:
         size = tf.shape(next(iter(batch.values())))[0]

@@ -186,7 +186,7 @@ def smokers(epochs: int) -> ltn.Theory:
     theory.predicate("F", (people, people), ltn.Predicate.MLP([5, 5], (8, 8)))
 
     # Axioms
-    friends = "ab ae af ag bc cd ef gh ij jm kl mn".split()
+    friends = ["ab", "ae", "af", "ag", "bc", "cd", "ef", "gh", "ij", "jm", "kl", "mn"]
     pairs = [u + v for group in ("abcdefgh", "ijklmn") for u in group for v in group if u < v]
     strangers = [pair for pair in pairs if pair not in friends]
     facts: dict[str, Sequence[str]] = {"F1": friends, "F0": strangers, "S1": "aefgjn", "S0": "bcdhiklm"}

@@ -1,0 +1,280 @@
+"""Random formulas in the language of `worlds`: connectives, nested, guarded and diagonal quantifiers.
+
+Comparisons are crisp, so they jump where their sides are equal. Terms that a network computes are therefore
+compared only with a number that they never hit: elsewhere two computations of one value may differ by a
+rounding, which is not a mistake.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from ltn.language import (
+    And,
+    Apply,
+    Arithmetic,
+    Comparison,
+    Iff,
+    Implies,
+    Name,
+    Negative,
+    Node,
+    Not,
+    Number,
+    Or,
+    Quantifier,
+)
+from tests.theory.worlds import CLASSES, CONSTANTS, DIAGONALS, LABELS, NUMBER_OF_CLASSES, POINTS, VARIABLES
+
+CONNECTIVES: list[type[And] | type[Or] | type[Implies] | type[Iff]] = [And, Or, Implies, Iff]
+# At most so many variables in one scope: a formula has at most 4^4 instances.
+WIDEST_SCOPE = 4
+
+
+def fewer(divisor: int) -> settings:
+    """For tests that compile: a part of the examples of the profile."""
+    return settings(max_examples=max(1, settings().max_examples // divisor))
+
+
+@st.composite
+def closed_formulas(draw: st.DrawFn, options: bool = True) -> Node:
+    """A formula without free variables; with `options` its quantifiers may set p."""
+    return _Writer(draw, options).quantified(3, [])
+
+
+@st.composite
+def open_formulas(draw: st.DrawFn, options: bool = True) -> Node:
+    """A formula with one to three free variables."""
+    scope = draw(st.lists(st.sampled_from(VARIABLES), min_size=1, max_size=3, unique=True))
+    writer = _Writer(draw, options)
+    formula = writer.formula(2, scope)
+    missing = [variable for variable in scope if variable not in free(formula)]
+    return writer.mentioning(missing, formula, scope)
+
+
+@st.composite
+def terms(draw: st.DrawFn) -> Node:
+    """A term with variables."""
+    writer, scope = _Writer(draw, options=False), draw(st.permutations(VARIABLES))
+    term = draw(st.sampled_from([writer.point, writer.number, writer.crisp_point]))(scope)
+    return term if free(term) else Arithmetic("+", term, Name("l"))
+
+
+def free(node: Node) -> list[str]:
+    """The free variables in the order in which a reader meets them."""
+    if isinstance(node, Name):
+        return [node.name] if node.name in VARIABLES else []
+    found = [name for child in node.children for name in free(child)]
+    bound = node.variables if isinstance(node, Quantifier) else ()
+    return [name for name in dict.fromkeys(found) if name not in bound]
+
+
+def with_options_of_log_product(node: Node, positive: bool | None = True) -> Node:
+    """The formula in which only existential quantifiers that no negation turns round have options."""
+    opposite = None if positive is None else not positive
+
+    def below(child: Node, sign: bool | None = positive) -> Node:
+        return with_options_of_log_product(child, sign)
+
+    match node:
+        case Quantifier(kind=kind, body=body, options=options):
+            kept = options if kind == "exists" and positive else ()
+            return replace(node, body=below(body), options=kept)
+        case Not(operand=operand):
+            return Not(below(operand, opposite))
+        case Implies(left=left, right=right):
+            return Implies(below(left, opposite), below(right))
+        case Iff(left=left, right=right):
+            return Iff(below(left, None), below(right, None))
+        case And(left=left, right=right):
+            return And(below(left), below(right))
+        case Or(left=left, right=right):
+            return Or(below(left), below(right))
+    return node
+
+
+class _Writer:
+    """Writes formulas whose free variables lie in a scope."""
+
+    def __init__(self, draw: st.DrawFn, options: bool):
+        self.draw = draw
+        self.options = options
+
+    def choice(self, *kinds: str) -> str:
+        return self.draw(st.sampled_from(kinds))
+
+    def chance(self, percent: int) -> bool:
+        return self.draw(st.integers(0, 99)) >= 100 - percent
+
+    # Terms
+
+    def crisp_point(self, scope: Sequence[str]) -> Node:
+        """A point that comes out the same however it is computed."""
+        if self.chance(15):
+            factor = Number(self.draw(st.sampled_from([2.0, 0.5])))
+            return Arithmetic("*", factor, self._individual(scope))
+        if self.chance(15):
+            return Arithmetic(self.choice("+", "-"), self._individual(scope), self._individual(scope))
+        return Negative(self._individual(scope)) if self.chance(5) else self._individual(scope)
+
+    def point(self, scope: Sequence[str]) -> Node:
+        return Apply("f", (self.point(scope),)) if self.chance(25) else self.crisp_point(scope)
+
+    def _individual(self, scope: Sequence[str]) -> Node:
+        variables = [name for name in POINTS if name in scope]
+        names = variables if variables and self.chance(85) else list(CONSTANTS)
+        return Name(self.draw(st.sampled_from(names)))
+
+    def number(self, scope: Sequence[str]) -> Node:
+        kinds = ["literal", "first", "gap", "arithmetic", "abs", "norm"]
+        kinds += ["variable"] * 4 * any(name in scope for name in (*LABELS, *CLASSES))
+        match self.choice(*kinds):
+            case "variable":
+                names = [name for name in (*LABELS, *CLASSES) if name in scope]
+                return Name(self.draw(st.sampled_from(names)))
+            case "arithmetic":
+                operator = self.choice("+", "-", "*", "/")
+                right = Number(2.0) if operator == "/" else self.number(scope)
+                return Arithmetic(operator, self.number(scope), right)
+            case "abs":
+                return Apply("abs", (self.number(scope),))
+            case "first":
+                return Apply("first", (self.crisp_point(scope),))
+            case "gap":
+                return Apply("gap", (self.crisp_point(scope), self.crisp_point(scope)))
+            case "norm":
+                return Apply("norm", (self._individual(scope),))
+        return Number(self.draw(st.sampled_from([0.0, 1.0, 2.0, 0.5, 9.0])))
+
+    def class_(self, scope: Sequence[str]) -> Node:
+        names = [name for name in CLASSES if name in scope]
+        if names and self.chance(80):
+            return Name(self.draw(st.sampled_from(names)))
+        return Number(self.draw(st.integers(0, NUMBER_OF_CLASSES - 1)))
+
+    # Atoms and guards
+
+    def atom(self, scope: Sequence[str]) -> Node:
+        match self.choice("R", "P", "C", "near", "step", "A", "B", "equal", "crisp"):
+            case "P":
+                return Apply("P", (self.point(scope),))
+            case "C":
+                return Apply("C", (self.point(scope), self.class_(scope)))
+            case "R" | "near" as symbol:
+                return Apply(symbol, (self.point(scope), self.point(scope)))
+            case "step":
+                return Apply("step", (self._individual(scope),))
+            case "equal":
+                return Comparison("=", self.point(scope), self.crisp_point(scope))
+            case "crisp":
+                return self.crisp(scope)
+            case proposition:
+                return Name(proposition)
+
+    def crisp(self, scope: Sequence[str], equalities: str = "") -> Node:
+        """An atom that is true or false: with `=` between any numbers in guards only.
+
+        Elsewhere `=` is the equality of a domain, and that of points is smooth.
+        """
+        match self.choice("order", "order", "class", "less", "even", "differ"):
+            case "order":
+                operator = self.choice("<", "<=", ">", ">=", "!=", *equalities)
+                # Arithmetic has no domain: labels and classes are compared through it.
+                left = Arithmetic("+", self.number(scope), Number(0.0))
+                return Comparison(operator, left, self.number(scope))
+            case "class":
+                return Comparison(self.choice("=", "!="), self._numeric_class(scope), self.class_(scope))
+            case "less":
+                return Apply("less", (self.crisp_point(scope), self.crisp_point(scope)))
+            case "even":
+                return Apply("even", (self._plain_number(scope),))
+        return Comparison("!=", self.crisp_point(scope), self.crisp_point(scope))
+
+    def _numeric_class(self, scope: Sequence[str]) -> Node:
+        left = self.class_(scope)
+        return left if isinstance(left, Name) else Arithmetic("+", left, Number(0.0))
+
+    def _plain_number(self, scope: Sequence[str]) -> Node:
+        return Arithmetic("-", self.number(scope), Number(1.0))
+
+    def guard(self, depth: int, scope: Sequence[str]) -> Node:
+        if depth and self.chance(40):
+            connective = self.draw(st.sampled_from(CONNECTIVES))
+            return connective(self.guard(depth - 1, scope), self.guard(depth - 1, scope))
+        if depth and self.chance(20):
+            return Not(self.guard(depth - 1, scope))
+        match self.choice("crisp", "crisp", "crisp", "equal", "degree", "score"):
+            case "crisp":
+                return self.crisp(scope, equalities="=")
+            case "equal":
+                return Comparison("=", self.crisp_point(scope), self.crisp_point(scope))
+            case "score":
+                score = Apply("score", (self.point(scope),))
+                return Comparison(self.choice("<", ">="), score, Number(0.3717))
+        arguments = (self.point(scope), self.class_(scope))
+        atom = Apply("C", arguments) if self.chance(50) else Apply("P", arguments[:1])
+        return Comparison(self.choice(">", "<="), atom, Number(0.3717))
+
+    # Formulas
+
+    def formula(self, depth: int, scope: Sequence[str]) -> Node:
+        kinds = ["atom"]
+        if depth:
+            kinds += ["connective", "connective", "not"]
+            kinds += ["quantified"] * 3 * (len(scope) < WIDEST_SCOPE)
+        match self.choice(*kinds):
+            case "quantified":
+                return self.quantified(depth, scope)
+            case "not":
+                return Not(self.formula(depth - 1, scope))
+            case "connective":
+                connective = self.draw(st.sampled_from(CONNECTIVES))
+                return connective(self.formula(depth - 1, scope), self.formula(depth - 1, scope))
+        return self.atom(scope)
+
+    def quantified(self, depth: int, scope: Sequence[str]) -> Node:
+        groups = self._groups(scope)
+        bound = [variable for group in groups for variable in group]
+        inner = [*scope, *bound]
+        guard = self._guard(inner, bound) if self.chance(60) else None
+        body = self.formula(depth - 1, inner)
+        seen = {*free(body), *(free(guard) if guard else ())}
+        body = self.mentioning([name for name in bound if name not in seen], body, inner)
+        options = (("p", self.draw(st.sampled_from([1.0, 2.0, 3.5]))),) if self.chance(30) else ()
+        return Quantifier(self.choice("forall", "exists"), groups, body, guard, options * self.options)
+
+    def _groups(self, scope: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        groups: list[tuple[str, ...]] = []
+        for _ in range(self.draw(st.integers(1, 2))):
+            taken = {*scope, *(name for group in groups for name in group)}
+            room = WIDEST_SCOPE - len(taken)
+            candidates: list[tuple[str, ...]] = [
+                group for group in DIAGONALS if not taken & {*group} and len(group) <= room
+            ]
+            candidates += [(name,) for name in VARIABLES if name not in taken and room > 0] * 2
+            if candidates:
+                groups.append(self.draw(st.sampled_from(candidates)))
+        return tuple(groups)
+
+    def _guard(self, scope: Sequence[str], bound: Sequence[str]) -> Node:
+        guard = self.guard(2, scope)
+        # Guards without variables are tested apart.
+        return guard if free(guard) else And(guard, self._mention(self.draw(st.sampled_from(bound))))
+
+    def mentioning(self, variables: Sequence[str], formula: Node, scope: Sequence[str]) -> Node:
+        """The formula, in which these variables occur too."""
+        for variable in variables:
+            atom: Node = self._mention(variable)
+            if variable in CLASSES and self.chance(70):
+                atom = Apply("C", (self.point(scope), Name(variable)))
+            elif variable in POINTS:
+                atom = Apply("R", (Name(variable), self.point(scope)))
+            formula = self.draw(st.sampled_from(CONNECTIVES))(atom, formula)
+        return formula
+
+    @staticmethod
+    def _mention(variable: str) -> Node:
+        term = Apply("first", (Name(variable),)) if variable in POINTS else Name(variable)
+        return Comparison("<=", term, Number(1.0))
