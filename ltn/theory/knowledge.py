@@ -59,6 +59,7 @@ class KnowledgeModel(CompiledModel):
     weight: float
     input_variable: str | None
     target_variable: str | None
+    _satisfaction: keras.metrics.Metric
 
     def __init__(
         self,

@@ -1,6 +1,5 @@
 """Knowledge for a Keras model: its task loss, plus how much it violates the axioms of a theory."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 import ltn
-from tests.theory.theories import assert_same_weights, truth, weights_of
+from tests.theory.theories import assert_same_weights, knowledge, network, truth, weights_of
 from tests.tolerance import assert_close
 
 pytestmark = pytest.mark.filterwarnings(
@@ -19,22 +18,6 @@ pytestmark = pytest.mark.filterwarnings(
 
 POINTS = np.random.default_rng(0).normal(size=(24, 2)).astype(np.float32)
 CLASSES = (POINTS[:, 0] > 0).astype(np.int32) + (POINTS[:, 1] > 0)
-
-
-def network() -> keras.Model:
-    return keras.Sequential([keras.Input((2,)), keras.layers.Dense(6, "elu"), keras.layers.Dense(3)])
-
-
-def knowledge(classifier: keras.Model, semantics: str = "stable_product", **settings: Any) -> ltn.Theory:
-    """No point is of two classes."""
-    theory = ltn.Theory(semantics, **settings)
-    points = theory.domain("points", shape=2)
-    classes = theory.domain("classes", values=["a", "b", "c"])
-    theory.variable("x", points)
-    theory.predicate("P", (points, classes), ltn.Predicate.FromLogits(classifier, "sigmoid"))
-    theory.axiom("forall x: P(x, a) -> ~P(x, b) & ~P(x, c)", name="a_alone")
-    theory.axiom("forall x: ~(P(x, b) & P(x, c))", name="b_or_c")
-    return theory
 
 
 def task() -> keras.losses.Loss:
@@ -62,9 +45,9 @@ class TestLoss:
         logs = model.evaluate(POINTS, CLASSES, verbose=0, return_dict=True)
         assert_close(logs["loss"], expected)
         assert_close(logs["satisfaction"], satisfied)
-        history = model.fit(POINTS, CLASSES, batch_size=24, verbose=0).history
-        assert_close(history["loss"], [expected])
-        assert_close(history["satisfaction"], [satisfied])
+        history = model.fit(POINTS, CLASSES, batch_size=24, epochs=2, verbose=0).history
+        assert_close(history["loss"], [expected] * 2)
+        assert_close(history["satisfaction"], [satisfied] * 2)
 
     def test_the_log_product_adds_the_negative_logarithm(self) -> None:
         classifier = network()
@@ -123,9 +106,7 @@ class TestTraining:
         model = compiled(
             ltn.with_knowledge(classifier, knowledge(classifier), weight=0.5), metrics=["accuracy"]
         )
-        history = model.fit(
-            POINTS, CLASSES, batch_size=16, epochs=20, validation_data=(POINTS, CLASSES), verbose=0
-        ).history
+        history = model.fit(POINTS, CLASSES, epochs=12, validation_split=0.25, verbose=0).history
         return model, history
 
     def test_lowers_the_task_loss_and_raises_the_satisfaction(self, history: Any) -> None:
@@ -147,9 +128,8 @@ class TestTraining:
             keras.utils.set_random_seed(1)
             classifier = network()
             theory = knowledge(classifier)
-            compiled(ltn.with_knowledge(classifier, theory, weight=weight)).fit(
-                POINTS, CLASSES, epochs=15, verbose=0
-            )
+            model = compiled(ltn.with_knowledge(classifier, theory, weight=weight))
+            model.fit(POINTS, CLASSES, epochs=8, verbose=0)
             reached.append(satisfaction(theory, {"x": POINTS}))
         assert reached[1] > reached[0] + 0.05
 
@@ -167,20 +147,13 @@ class TestTraining:
         for classifier, chosen in ((plain, {}), (other, settings)):
             model = ltn.with_knowledge(classifier, knowledge(classifier), weight=1.0)
             compiled(model, keras.optimizers.SGD(0.1), **chosen)
-            model.fit(POINTS, CLASSES, batch_size=24, epochs=2, shuffle=False, verbose=0)
-        assert_same_weights(plain, other, atol=1e-5)  # two steps of rounded gradients
+            model.fit(POINTS, CLASSES, verbose=0)
+        assert_same_weights(plain, other, atol=1e-6)  # a step of rounded gradients
 
-    def test_datasets_and_generators_of_pairs(self) -> None:
-        classifier = network()
+    def test_a_model_that_was_not_built_is_built_by_its_declaration_and_may_be_used_afterwards(self) -> None:
+        classifier = keras.Sequential([keras.layers.Dense(3)])
         model = compiled(ltn.with_knowledge(classifier, knowledge(classifier)))
-        dataset = tf.data.Dataset.from_tensor_slices((POINTS, CLASSES)).batch(8)
-        history = model.fit(dataset, epochs=2, shuffle=False, verbose=0).history
-        assert len(history["satisfaction"]) == 2
-
-    def test_the_model_may_be_used_on_its_own_afterwards(self) -> None:
-        classifier = network()
         before = weights_of(classifier)
-        model = compiled(ltn.with_knowledge(classifier, knowledge(classifier)))
         model.fit(POINTS, CLASSES, verbose=0)
         assert any((a != b).any() for a, b in zip(before, classifier.get_weights(), strict=True))
         assert classifier.predict(POINTS, verbose=0).shape == (24, 3)
@@ -191,26 +164,14 @@ class TestTraining:
         assert model.count_params() == classifier.count_params()
         assert len(model.trainable_variables) == 4
 
-    def test_weights_of_the_theory_are_learned_too(self) -> None:
+    def test_weights_of_the_theory_are_learned_too_here_from_a_dataset_of_pairs(self) -> None:
         classifier = network()
         theory = knowledge(classifier)
         theory.axiom("exists x: P(x, a)", name="doubtful", weight="learned")
         model = compiled(ltn.with_knowledge(classifier, theory))
-        model.fit(POINTS, CLASSES, epochs=2, verbose=0)
+        dataset = tf.data.Dataset.from_tensor_slices((POINTS, CLASSES)).batch(8)
+        model.fit(dataset, shuffle=False, verbose=0)
         assert theory.report({"x": POINTS}).weight[2] > 0.5
-
-    def test_a_model_that_is_not_built_yet(self) -> None:
-        """The declaration of the predicate has built it."""
-        classifier = keras.Sequential([keras.layers.Dense(3)])
-        model = compiled(ltn.with_knowledge(classifier, knowledge(classifier)))
-        model.fit(POINTS, CLASSES, verbose=0)
-        assert classifier.built
-
-    def test_the_progress_of_epochs_starts_anew(self) -> None:
-        classifier = network()
-        model = compiled(ltn.with_knowledge(classifier, knowledge(classifier)), keras.optimizers.SGD(0.0))
-        values = model.fit(POINTS, CLASSES, epochs=2, verbose=0).history["satisfaction"]
-        assert_close(values[0], values[1])
 
 
 class TestInputs:
@@ -224,15 +185,14 @@ class TestInputs:
         theory = ltn.Theory()
         points = theory.domain("points", shape=2)
         theory.variable("x", points)
-        smooth = theory.predicate("P", points, ltn.Predicate.MLP([2], (3,)))
+        theory.predicate("P", points, ltn.Predicate.MLP([2], (3,)))
         theory.axiom("forall x: P(x)", name="all")
         model = compiled(ltn.with_knowledge(classifier, theory))
         data = {"x": POINTS, "extra": np.ones((24, 1), np.float32)}
+        before = satisfaction(theory, {"x": POINTS})
         logs = model.fit(data, CLASSES, epochs=2, verbose=0).history
-        assert logs["satisfaction"][1] > logs["satisfaction"][0]
-        assert len(smooth.trainable_variables) == 4
-        with_names = model.evaluate(data, CLASSES, verbose=0, return_dict=True)
-        assert_close(with_names["satisfaction"], satisfaction(theory, {"x": POINTS}))
+        assert_close(logs["satisfaction"][0], before)
+        assert logs["satisfaction"][1] > before
 
     def test_the_variable_of_the_inputs_is_named_where_there_are_several(self) -> None:
         classifier = network()
@@ -254,8 +214,9 @@ class TestInputs:
         theory.variable("corner", theory.signature.domains["points"], values=[[3.0, 3.0]])
         theory.axiom("forall corner: P(corner, c)", name="far_out")
         model = compiled(ltn.with_knowledge(classifier, theory, weight=5.0))
-        model.fit(POINTS, CLASSES, epochs=10, verbose=0)
-        assert theory.report({"x": POINTS}).satisfaction[2] > 0.8
+        before = theory.report({"x": POINTS}).satisfaction[2]
+        model.fit(POINTS, CLASSES, epochs=2, verbose=0)
+        assert theory.report({"x": POINTS}).satisfaction[2] > before
 
     def test_the_targets_may_be_a_variable(self) -> None:
         classifier = network()
@@ -276,9 +237,8 @@ class TestInputs:
         theory.variable("l", theory.signature.domains["classes"])
         theory.axiom("forall diag(x, l): P(x, l)", name="supervision")
         model = compiled(ltn.with_knowledge(classifier, theory, targets="l"))
-        flat = model.evaluate(POINTS, CLASSES, verbose=0, return_dict=True)
         column = model.evaluate(POINTS, CLASSES[:, np.newaxis], verbose=0, return_dict=True)
-        assert_close(flat["satisfaction"], column["satisfaction"])
+        assert_close(column["satisfaction"], satisfaction(theory, {"x": POINTS, "l": CLASSES}))
 
     def test_prediction_needs_no_targets(self) -> None:
         classifier = network()
@@ -382,20 +342,6 @@ class TestSaving:
     def test_load_says_what_to_use(self, saved: tuple[Any, Path]) -> None:
         with pytest.raises(ltn.LogicTypeError, match=r"KnowledgeModel, not a theory.*load_model"):
             ltn.load(saved[1])
-
-    def test_a_fresh_process_that_has_imported_only_ltn(self, saved: tuple[Any, Path]) -> None:
-        from tests.theory.test_saving import run
-
-        program = (
-            "import json, sys, ltn\nfrom keras.models import load_model\nimport numpy as np\n"
-            "model = load_model(sys.argv[1])\npoints = np.array(json.loads(sys.argv[2]), np.float32)\n"
-            "print(json.dumps([model.predict(points, verbose=0).tolist(), "
-            "model.theory.symbols['P'].network is model.model]))"
-        )
-        loaded = keras.models.load_model(saved[1])
-        predicted, shared = run(program, saved[1], json.dumps(POINTS[:4].tolist()))
-        assert shared
-        np.testing.assert_array_equal(np.float32(predicted), loaded.predict(POINTS[:4], verbose=0))
 
     def test_what_cannot_be_saved_is_named(self, tmp_path: Path) -> None:
         classifier = network()

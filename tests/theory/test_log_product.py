@@ -73,6 +73,7 @@ def with_axioms(world: World, *texts: str) -> Declared:
     return problem
 
 
+@fewer(2)
 @given(world=worlds() | saturated_worlds(), text=axioms)
 def test_random_axioms_have_the_value_of_the_definitions(world: World, text: str) -> None:
     theory = with_axioms(world, text).theory
@@ -87,6 +88,7 @@ def test_random_axioms_have_the_value_of_the_definitions(world: World, text: str
     assert_close(dense.tensor, expected, TOLERANCE, TOLERANCE)
 
 
+@fewer(2)
 @given(world=worlds() | saturated_worlds(), text=queries)
 def test_queries_have_the_truths_of_the_definitions(world: World, text: str) -> None:
     loops, tree = LogProductLoops(world), parse(text)
@@ -97,6 +99,7 @@ def test_queries_have_the_truths_of_the_definitions(world: World, text: str) -> 
     assert np.all((answer.tensor >= 0.0) & (answer.tensor <= 1.0))
 
 
+@fewer(3)
 @given(world=worlds() | saturated_worlds(), texts=st.lists(axioms, min_size=2, max_size=3, unique=True))
 def test_the_satisfaction_is_the_geometric_mean_of_the_axioms(world: World, texts: list[str]) -> None:
     problem = with_axioms(world, *texts)
@@ -116,6 +119,7 @@ def jumps(tree: Node) -> bool:
     )
 
 
+@fewer(2)
 @given(world=worlds() | saturated_worlds(), text=axioms, seed=st.integers(0, 99))
 def test_gradients_are_finite_and_those_of_the_definitions(world: World, text: str, seed: int) -> None:
     found = gradients(with_axioms(world, text), world.data)

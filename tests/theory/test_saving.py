@@ -20,7 +20,9 @@ from tests.theory.theories import (
     assert_same_weights,
     classifier,
     degrees,
+    knowledge,
     labelled_points,
+    network,
     one_weight,
     smokers,
     trained_like,
@@ -114,7 +116,13 @@ def found_by(load):
     found["weights"] = [weight.tolist() for weight in theory.get_weights()]
     return found
 
-print(json.dumps({"ltn.load": found_by(ltn.load), "load_model": found_by(keras.models.load_model)}))
+both = {"ltn.load": found_by(ltn.load), "load_model": found_by(keras.models.load_model)}
+model = keras.models.load_model(sys.argv[3])
+both["knowledge"] = {
+    "predicted": model.predict(data["z"], verbose=0).tolist(),
+    "shared": model.theory.symbols["P"].network is model.model,
+}
+print(json.dumps(both))
 """
 
 
@@ -176,7 +184,18 @@ class TestAFreshProcess:
     def both(cls, saved: Saved) -> Any:
         data = saved.path.with_suffix(".json")
         data.write_text(json.dumps({name: values.tolist() for name, values in DATA.items()}))
-        return run(PROGRAM, saved.path, data)
+        return run(PROGRAM, saved.path, data, cls.knowledge_model(saved)[1])
+
+    @staticmethod
+    def knowledge_model(saved: Saved) -> tuple[Any, Path]:
+        """A classifier with knowledge, and its file beside that of the theory."""
+        keras.utils.set_random_seed(1)
+        classifier = network()
+        model = ltn.with_knowledge(classifier, knowledge(classifier))
+        path = saved.path.with_name("knowledge.keras")
+        if not path.exists():
+            model.save(path)
+        return model, path
 
     @pytest.fixture(params=["ltn.load", "load_model"])
     def found(self, request: pytest.FixtureRequest, both: Any) -> Any:
@@ -205,6 +224,16 @@ class TestAFreshProcess:
         mine = sorted(np.ravel(weight).tolist() for weight in found["weights"])
         theirs = sorted(np.ravel(weight).tolist() for weight in saved.after)
         assert mine == theirs
+
+    def test_a_model_with_knowledge_predicts_the_same_and_is_still_that_of_its_theory(
+        self, both: Any, saved: Saved
+    ) -> None:
+        model, _ = self.knowledge_model(saved)
+        found = both["knowledge"]
+        assert found["shared"]
+        np.testing.assert_array_equal(
+            np.array(found["predicted"], np.float32), model.predict(PEOPLE, verbose=0)
+        )
 
 
 class TestWhatIsRestored:

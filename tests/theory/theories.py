@@ -88,6 +88,23 @@ def degrees(
     return theory
 
 
+def network() -> keras.Model:
+    """A classifier of points into three classes."""
+    return keras.Sequential([keras.Input((2,)), keras.layers.Dense(6, "elu"), keras.layers.Dense(3)])
+
+
+def knowledge(classifier: keras.Model, semantics: str = "stable_product", **settings: Any) -> ltn.Theory:
+    """No point is of two classes that are neighbours."""
+    theory = ltn.Theory(semantics, **settings)
+    points = theory.domain("points", shape=2)
+    classes = theory.domain("classes", values=["a", "b", "c"])
+    theory.variable("x", points)
+    theory.predicate("P", (points, classes), ltn.Predicate.FromLogits(classifier, "sigmoid"))
+    theory.axiom("forall x: P(x, a) -> ~P(x, b)", name="not_a_and_b")
+    theory.axiom("forall x: P(x, b) -> ~P(x, c)", name="not_b_and_c")
+    return theory
+
+
 def one_weight(value: float = 0.5, **settings: Any) -> ltn.Theory:
     """A single learned proposition that is to be true."""
     theory = ltn.Theory(**settings)
