@@ -17,8 +17,9 @@ from ltn.fuzzy_ops.arguments import check_scalar, truth_values
 from ltn.fuzzy_ops.base import Aggregator, Connective, eps
 from ltn.fuzzy_ops.selection import Statistics
 
-# exp(-100) is 0 for all purposes of float32, and -100 is finite: no infinity enters a loss.
-log_zero: float = -100.0
+# Below any logit, so that of two alternatives the false one takes no gradient; and finite, so that no
+# infinity enters a loss.
+log_zero: float = -1e4
 
 
 @tf.custom_gradient
@@ -36,7 +37,7 @@ def log_truth(t: Any) -> tf.Tensor:
     Any shape, kept. The gradient is 1/t, and 1/eps where t < eps.
 
     >>> [round(float(log_truth(t)), 3) for t in (0.0, 1e-30, 0.5, 1.0)]
-    [-100.0, -69.078, -0.693, 0.0]
+    [-10000.0, -69.078, -0.693, 0.0]
     """
     return _bounded_log(truth_values(t)[0])
 
@@ -47,7 +48,7 @@ def log1mexp(l: Any) -> tf.Tensor:  # noqa: E741
     Any shape, kept. Exact for l near 0 and for l far below; the gradient is bounded by 1/eps.
 
     >>> [round(float(log1mexp(l)), 3) for l in (0.0, -1e-30, -0.693147, -5.0)]
-    [-100.0, -69.078, -0.693, -0.007]
+    [-10000.0, -69.078, -0.693, -0.007]
     """
     (logs,) = truth_values(l)
     half = math.log(0.5)

@@ -56,7 +56,7 @@ class Calls:
     def demand(self, node: Apply, variables: Sequence[str], frame: Frame) -> None:
         """Announce a call; `variables` are those that the network's inputs depend on."""
         call = self._placed(node, variables, frame)
-        self._demands.setdefault(self._key_of_base(call), {})[call.key] = call
+        self._demands.setdefault(self._base(call).key, {})[call.key] = call
 
     def run(self) -> None:
         """Run what is demanded, each symbol once for all inputs that are known at that depth."""
@@ -66,9 +66,9 @@ class Calls:
             if len(calls) > 1 and (base in calls or len(self._base(next(iter(calls.values()))).labels) == 1):
                 self._whole.add(base)
         pending: dict[Any, Call] = {}
-        for base, calls in self._demands.items():
+        for calls in self._demands.values():
             for call in calls.values():
-                chosen = self._base(call) if base in self._whole else call
+                chosen = self._chosen(call)
                 if chosen.key not in self._outputs:
                     pending[chosen.key] = chosen
         depths = {key: _depth(call.node, self._symbols) for key, call in pending.items()}
@@ -82,9 +82,7 @@ class Calls:
 
     def output(self, node: Apply, variables: Sequence[str], frame: Frame) -> tuple[Output, dict[str, str]]:
         """What the network returned, with the frame of its rows."""
-        call = self._placed(node, variables, frame)
-        if self._key_of_base(call) in self._whole:
-            call = self._base(call)
+        call = self._chosen(self._placed(node, variables, frame))
         if call.key not in self._outputs:
             self._run([call])
         output = self._outputs[call.key]
@@ -97,8 +95,11 @@ class Calls:
     def _base(self, call: Call) -> Call:
         return self._call(call.node, self._frames.base(dict(call.frame)))
 
-    def _key_of_base(self, call: Call) -> Any:
-        return self._base(call).key
+    def _chosen(self, call: Call) -> Call:
+        """The call, or one on more that is made anyway: on whole axes, or for a guard."""
+        wider = [self._call(call.node, frame) for frame in self._frames.below(dict(call.frame))]
+        made = [other for other in wider if other.key in self._whole or other.key in self._outputs]
+        return made[0] if made else call
 
     def _call(self, node: Apply, frame: Frame) -> Call:
         names = {variable: f"${position}" for position, variable in enumerate(frame)}

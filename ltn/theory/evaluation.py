@@ -169,10 +169,12 @@ class Evaluation:
         output, low = self.calls.output(network, self.free(network), frame)
         if class_node is None:
             return output, None, low
-        # Picking costs nothing: where the network runs on whole axes, so do the classes.
         own = self.restricted(frame, class_node)
-        reduced = any(low[variable] != frame[variable] for variable in low)
-        low = (self.frames.base(own) if reduced else own) | low
+        if any(low[variable] != frame[variable] for variable in low):
+            # Picking costs nothing: where the network runs on whole axes, so do the classes, on the same one
+            # as their individuals if they share one.
+            own = {v: self.frames.level(v, label, set(low.values())) for v, label in own.items()}
+        low = own | low
         return output, self._arguments([class_node], low)[-1], low
 
     def _split(self, node: Apply) -> tuple[Apply, Node | None]:

@@ -6,7 +6,7 @@ the axes that it restricts by one axis, whose elements are the tuples of individ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
@@ -74,30 +74,44 @@ class Frames:
         """Where a network with these variables is to be called, so that no tuple is computed twice.
 
         Variables that draw on a single parent of the tuples go back to that parent; those that draw on
-        several but not on all of them go to the distinct combinations; else the tuples stay.
+        several axes but not on all of them go to the distinct combinations; else the tuples stay.
         """
         placed = dict(frame)
         for label in dict.fromkeys(frame.values()):
             tuples = self._tuples.get(label)
             if tuples is None:
                 continue
-            used = list(dict.fromkeys(tuples.members[v] for v in frame if frame[v] == label))
-            if len(used) == len(tuples.parents):
-                continue
             mine = {v: tuples.members[v] for v in frame if frame[v] == label}
-            lower = self.place(mine) if len(used) == 1 else self._distinct(tuples, used, mine)
-            placed.update(lower)
+            drawn = self._drawn_on(tuples, mine)
+            if len(set(mine.values())) == 1 and len(tuples.parents) > 1:
+                placed.update(self.place(mine))
+            elif len(drawn) < len(self._drawn_on(tuples, tuples.members)):
+                placed.update(dict.fromkeys(mine, self._distinct(tuples, drawn)))
         return placed
+
+    def _drawn_on(self, tuples: Tuples, variables: Iterable[str]) -> dict[str, str]:
+        """The first axes of some variables of the tuples, each with one variable that lies on it."""
+        first = self.base(dict.fromkeys(variables, tuples.label))
+        return {axis: variable for variable, axis in reversed(first.items())}
+
+    def level(self, variable: str, label: str, levels: Iterable[str]) -> str:
+        """The axis of a variable, below the given one, that is among `levels`; else its first axis."""
+        while label in self._tuples and label not in levels:
+            label = self._tuples[label].members[variable]
+        return label
 
     def base(self, frame: Frame) -> dict[str, str]:
         """The frame without any selection: every variable on its first axis."""
-        lowered = dict(frame)
-        while any(label in self._tuples for label in lowered.values()):
-            lowered = {
+        return [dict(frame), *self.below(frame)][-1]
+
+    def below(self, frame: Frame) -> Iterator[dict[str, str]]:
+        """The frames that a frame was selected from, one guard after the other."""
+        while any(label in self._tuples for label in frame.values()):
+            frame = {
                 v: self._tuples[label].members[v] if label in self._tuples else label
-                for v, label in lowered.items()
+                for v, label in frame.items()
             }
-        return lowered
+            yield dict(frame)
 
     def lift(self, expression: E, low: Frame, high: Frame) -> E:
         """An expression over the axes of `low`, read at the tuples of `high`."""
@@ -129,19 +143,22 @@ class Frames:
         self._sizes[label] = axes.size_of(next(iter(parents.values())), 0)
         return dict(frame) | dict.fromkeys(members, label)
 
-    def _distinct(self, tuples: Tuples, used: list[str], mine: Frame) -> dict[str, str]:
-        for (high, low), _ in self._reduced.items():
-            if high == tuples.label and list(self._tuples[low].parents) == used:
-                return dict.fromkeys(mine, low)
-        unique, inverse = tf.unique(self.flat_index(tuples, used))
+    def _distinct(self, tuples: Tuples, drawn: dict[str, str]) -> str:
+        """The axis of the distinct combinations of some of the first axes that the tuples draw on."""
+        for high, low in self._reduced:
+            if high == tuples.label and set(self._tuples[low].parents) == set(drawn):
+                return low
+        indices = [self._indices(tuples.label, variable, axis) for axis, variable in drawn.items()]
+        unique, inverse = tf.unique(_flat(indices, [self._sizes[axis] for axis in drawn]))
         parents = {}
-        for label in reversed(used):
-            parents[label] = unique % self._sizes[label]
-            unique = unique // self._sizes[label]
-        drawn = {variable: parent for variable, parent in tuples.members.items() if parent in used}
-        low = next(iter(self._add({label: parents[label] for label in used}, drawn).values()))
+        for axis in reversed(drawn):
+            parents[axis] = unique % self._sizes[axis]
+            unique = unique // self._sizes[axis]
+        first = self.base(dict.fromkeys(tuples.members, tuples.label))
+        members = {variable: axis for variable, axis in first.items() if axis in drawn}
+        low = next(iter(self._add({axis: parents[axis] for axis in drawn}, members).values()))
         self._reduced[tuples.label, low] = inverse
-        return dict.fromkeys(mine, low)
+        return low
 
     def _indices(self, label: str, variable: str, low: str) -> tf.Tensor:
         if (label, low) in self._reduced:

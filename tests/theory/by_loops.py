@@ -36,7 +36,7 @@ from tests.theory.worlds import ALPHA, CONSTANTS, NUMBER_OF_CLASSES, Array, Worl
 # The row of each variable.
 Rows = dict[str, int]
 # Stands for the logarithm of 0.
-LOG_ZERO = Decimal(-100)
+LOG_ZERO = Decimal(-10_000)
 PRECISION = 60
 
 
