@@ -26,6 +26,8 @@ def task() -> keras.losses.Loss:
 
 def compiled(model: Any, optimizer: Any = None, **settings: Any) -> Any:
     model.compile(optimizer or keras.optimizers.Adam(0.05), task(), **settings)
+    # Else Keras traces the first step twice, which costs these tests half of their time.
+    model.optimizer.build(model.trainable_variables)
     return model
 
 
@@ -58,15 +60,6 @@ class TestLoss:
         assert_close(
             logs["loss"], float(task()(CLASSES, classifier(POINTS))) - 2.0 * np.log(satisfied), rtol=1e-5
         )
-
-    def test_a_weight_of_zero_leaves_the_task(self) -> None:
-        classifier, other = network(), network()
-        other.set_weights(classifier.get_weights())
-        model = compiled(ltn.with_knowledge(classifier, knowledge(classifier), weight=0.0))
-        compiled(other)
-        for one in (model, other):
-            one.fit(POINTS, CLASSES, epochs=2, shuffle=False, verbose=0)
-        assert_same_weights(classifier, other, atol=1e-6)
 
     def test_regularizers_of_layers_and_of_the_theory_count_once(self) -> None:
         dense = keras.layers.Dense(3, kernel_regularizer=keras.regularizers.L2(0.1))
@@ -121,16 +114,21 @@ class TestTraining:
         assert set(history[1]) == names | {f"val_{name}" for name in names}
         assert history[1]["accuracy"][-1] > 0.6
 
-    def test_knowledge_alone_raises_the_satisfaction(self) -> None:
-        """Knowledge that the labels do not hold: with it the classifier learns it, without it does not."""
+    def test_knowledge_teaches_what_the_labels_do_not_and_with_weight_zero_nothing(self) -> None:
+        first = network()
+        start = weights_of(first)
         reached = []
         for weight in (0.0, 20.0):
-            keras.utils.set_random_seed(1)
             classifier = network()
+            classifier.set_weights(start)
             theory = knowledge(classifier)
             model = compiled(ltn.with_knowledge(classifier, theory, weight=weight))
-            model.fit(POINTS, CLASSES, epochs=8, verbose=0)
+            model.fit(POINTS, CLASSES, epochs=8, shuffle=False, verbose=0)
             reached.append(satisfaction(theory, {"x": POINTS}))
+            if weight == 0.0:
+                compiled(first).fit(POINTS, CLASSES, epochs=8, shuffle=False, verbose=0)
+                # Eight steps of Adam from rounded gradients.
+                assert_same_weights(classifier, first, atol=1e-5)
         assert reached[1] > reached[0] + 0.05
 
     def test_predicts_what_the_model_predicts(self, history: Any) -> None:
@@ -140,13 +138,12 @@ class TestTraining:
         )
         assert model(POINTS).shape == (24, 3)
 
-    @pytest.mark.parametrize("settings", [{"jit_compile": True}, {"run_eagerly": True}], ids=str)
-    def test_ways_to_compile_it_give_the_same(self, settings: dict[str, Any]) -> None:
+    def test_xla_gives_the_same(self) -> None:
         plain, other = network(), network()
         other.set_weights(plain.get_weights())
-        for classifier, chosen in ((plain, {}), (other, settings)):
+        for classifier, jit_compile in ((plain, False), (other, True)):
             model = ltn.with_knowledge(classifier, knowledge(classifier), weight=1.0)
-            compiled(model, keras.optimizers.SGD(0.1), **chosen)
+            compiled(model, keras.optimizers.SGD(0.1), jit_compile=jit_compile)
             model.fit(POINTS, CLASSES, verbose=0)
         assert_same_weights(plain, other, atol=1e-6)  # a step of rounded gradients
 
