@@ -15,6 +15,7 @@ from benchmarks.measure import Step, compare
 POINTS = 10_000
 FEATURES = 2
 UNITS = 16
+STEPS_PER_ROUND = 50
 
 Loss = Callable[[keras.Model, tf.Tensor], tf.Tensor]
 
@@ -59,7 +60,7 @@ def main() -> None:
     """Measure and print."""
     points = tf.constant(np.random.default_rng(0).uniform(size=(POINTS, FEATURES)), tf.float32)
     plain, logic = training_step(mean_squared_error, points), training_step(dissatisfaction, points)
-    compare(("mean squared error", plain), ("Forall(x, P(x))", logic), steps=50)
+    compare(("mean squared error", plain), ("Forall(x, P(x))", logic), STEPS_PER_ROUND)
 
 
 if __name__ == "__main__":

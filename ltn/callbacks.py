@@ -12,7 +12,7 @@ from typing import Any
 import keras
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.theory import Theory
+from ltn.theory import KnowledgeModel, Theory
 
 __all__ = ["Schedule"]
 
@@ -60,14 +60,16 @@ class Schedule(keras.callbacks.Callback):
     def set_model(self, model: Any) -> None:
         """Make the hyper-parameter a variable, before Keras compiles the steps."""
         super().set_model(model)
-        if not isinstance(model, Theory):
+        theory = model.theory if isinstance(model, KnowledgeModel) else model
+        if not isinstance(theory, Theory):
             raise LogicTypeError(f"Schedule is for the training of an ltn.Theory; got {model!r}.")
+        self._theory = theory
         for value in self.values.values() if isinstance(self.values, Mapping) else ():
-            model.semantics.with_hyperparameters(**{self.name: value})
-        current = model.hyperparameters
+            theory.semantics.with_hyperparameters(**{self.name: value})
+        current = theory.hyperparameters
         own = f"{self.axiom}.{self.name}"
-        model.set_hyperparameters(self.axiom, **{self.name: current.get(own, current.get(self.name))})
+        theory.set_hyperparameters(self.axiom, **{self.name: current.get(own, current.get(self.name))})
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Set the value of the epoch."""
-        self.model.set_hyperparameters(self.axiom, **{self.name: self.value(epoch)})
+        self._theory.set_hyperparameters(self.axiom, **{self.name: self.value(epoch)})

@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 import ltn
-from benchmarks import forall
+from benchmarks import forall, measure, smokers
 from examples import demo
 
 Not = ltn.Wrapper_Connective(ltn.fuzzy_ops.Not_Std())
@@ -127,12 +127,13 @@ def test_the_demo_learns_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture
     assert f"satisfaction {satisfaction:.3f}, accuracy {accuracy:.3f}" in capsys.readouterr().out
 
 
-def test_the_benchmark_prints_its_ratio(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("benchmark", [forall, smokers], ids=lambda module: module.__name__)
+def test_the_benchmarks_print_their_ratio(
+    benchmark: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name, value in {"POINTS": 100, "ROUNDS": 3, "STEPS_PER_ROUND": 2}.items():
-        monkeypatch.setattr(forall, name, value)
-    forall.main()
+    monkeypatch.setattr(measure, "ROUNDS", 3)
+    monkeypatch.setattr(benchmark, "STEPS_PER_ROUND", 2)
+    benchmark.main()
     assert re.search(r"ratio +\d+\.\d{3}  \(quartiles", capsys.readouterr().out)
 
 

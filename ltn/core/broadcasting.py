@@ -66,7 +66,7 @@ def broadcast_wff_and_mask(wff: Formula, mask: Formula) -> Formula:
 
 def _replaced(expr: Expression, tensor: object, free_vars: Sequence[str], in_place: bool) -> Expression:
     if not in_place:
-        return expr._of_this_kind(tensor, free_vars)
+        return expr.of_this_kind(tensor, free_vars)
     if isinstance(expr, keras.Layer):
         raise LogicValueError(
             f"{expr!r} is a constant or proposition and cannot be changed in place; use in_place=False."

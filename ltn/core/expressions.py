@@ -75,7 +75,7 @@ class Expression:
                 f"`indices` {indices} are out of range: '{free_var}' has {size} individuals."
             )
         kept = self.free_vars if index.shape.rank else [v for v in self.free_vars if v != free_var]
-        taken = self._of_this_kind(
+        taken = self.of_this_kind(
             tf.gather(self.tensor, tf.where(index < 0, index + size, index), axis=axis), kept
         )
         taken.individuals = dict(self.individuals)
@@ -122,9 +122,10 @@ class Expression:
         return axes.size_of(self.tensor, self._get_axis_of_free_var(free_var))
 
     def _copy(self) -> Expression:
-        return self._of_this_kind(self.tensor, self.free_vars)
+        return self.of_this_kind(self.tensor, self.free_vars)
 
-    def _of_this_kind(self, tensor: tf.Tensor, free_vars: Sequence[str]) -> Expression:
+    def of_this_kind(self, tensor: tf.Tensor, free_vars: Sequence[str]) -> Expression:
+        """A plain `Formula`, `Term` or `Expression`, as this one is."""
         kind = next(k for k in (Formula, Term, Expression) if isinstance(self, k))
         return kind(tensor, free_vars)
 

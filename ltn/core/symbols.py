@@ -50,6 +50,11 @@ class Symbol(keras.Layer):
         return variables
 
     @property
+    def picks_class(self) -> bool:
+        """Whether the last argument is a class, picked from what the network returns for the others."""
+        return False
+
+    @property
     def network(self) -> Any:
         """What declares the shapes and owns the weights: the model, or the classifier inside it."""
         return self.model.logits_model if isinstance(self.model, LogitsModel) else self.model

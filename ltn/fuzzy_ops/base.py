@@ -82,6 +82,10 @@ class Operator(abc.ABC):
     def _own(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
+    def check_overrides(self, **overrides: Any) -> None:
+        """Raise unless a call could take these hyper-parameters."""
+        self._hyperparameters(overrides)
+
     def _hyperparameters(self, overrides: dict[str, Any]) -> dict[str, Any]:
         own = self._own()
         for name in overrides:

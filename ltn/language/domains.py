@@ -132,6 +132,10 @@ class Domain:
         """
         return self.parts or (self,)
 
+    def is_same(self, other: Domain | None) -> bool:
+        """Whether the other is this domain, or a product of the same parts."""
+        return other is self or (other is not None and bool(self.parts) and self.parts == other.parts)
+
     def contains(self, features: Any) -> NDArray[np.bool_]:
         """Whether individuals lie within the bounds, up to rounding.
 

@@ -64,7 +64,8 @@ def tree(
     node, axiom = _read(theory, formula)
     if not theory.signature.check(node).is_formula:
         raise LogicTypeError(f"A tree shows the truth of a formula; `{text(node)}` is a term.")
-    evaluation = queries.evaluated_with(theory, data, semantics, p, named)
+    asked = queries.Question(data, semantics, p, named)
+    evaluation = queries.evaluation_for(theory, asked)
     prepared = evaluation.space.prepared(node)
     count = sum(1 for _ in prepared.walk())
     if count > _MOST_NODES:
@@ -72,7 +73,7 @@ def tree(
             f"The formula has {count} parts, and a tree of more than {_MOST_NODES} cannot be read: draw one "
             "of its subformulas."
         )
-    own = {} if axiom is None else theory.options[theory.axiom_list.index(axiom)]
+    own = {} if axiom is None else queries.options_of(theory, axiom, asked)
     # All networks are run here, together; the parts are read from what is known then.
     evaluation.ground([prepared], [own])
     root = _box(evaluation.with_options(own), prepared, evaluation.root(prepared))

@@ -10,7 +10,20 @@ import tensorflow as tf
 
 from ltn.core import Formula, Term, axes
 from ltn.errors import LogicTypeError
-from ltn.language import And, Apply, Binary, Comparison, Domain, Iff, Implies, Node, Not, Or
+from ltn.language import (
+    And,
+    Apply,
+    Arithmetic,
+    Binary,
+    Comparison,
+    Domain,
+    Iff,
+    Implies,
+    Negative,
+    Node,
+    Not,
+    Or,
+)
 from ltn.theory import terms
 from ltn.utils import norm
 
@@ -82,8 +95,17 @@ def _predicate(evaluation: Evaluation, node: Apply, frame: Frame) -> tuple[tf.Te
 def _domain_compared(evaluation: Evaluation, node: Comparison) -> Domain | None:
     """The domain whose equality is meant: that of a side, or of the terms that a side is computed from."""
     sides = [terms.domain_of(evaluation.signature, side) for side in (node.left, node.right)]
-    inner = [terms.domain_of(evaluation.signature, part) for part in node.walk()]
+    inner = [
+        domain for side in (node.left, node.right) for domain in _domains_computed_with(evaluation, side)
+    ]
     return next((domain for domain in (*sides, *inner) if domain is not None), None)
+
+
+def _domains_computed_with(evaluation: Evaluation, node: Node) -> list[Domain | None]:
+    """The domains of the terms that arithmetic combines; what is applied to a term has left its domain."""
+    if isinstance(node, Arithmetic | Negative):
+        return [d for child in node.children for d in _domains_computed_with(evaluation, child)]
+    return [terms.domain_of(evaluation.signature, node)]
 
 
 def compared(evaluation: Evaluation, node: Comparison, frame: Frame, negated: bool) -> Formula:

@@ -207,7 +207,7 @@ class Declarations(CompiledModel):
     def _choice(self, name: str, domain: Domain, values: Any) -> Choice:
         if isinstance(values, list | tuple) and any(isinstance(value, str) for value in values):
             for value in values:
-                if self.signature.constants.get(value) is not domain:
+                if not domain.is_same(self.signature.constants.get(value)):
                     raise LogicValueError(
                         f"The variable '{name}' is given '{value}', which is not a constant of the domain "
                         f"'{domain.name}'."
@@ -243,12 +243,10 @@ def _tried(symbol: S, domains: Sequence[Domain], output: Domain | None = None) -
         return symbol
     terms = [Term(tf.zeros(shape), []) for shape in shapes]
     classes = domains[-1].features
-    if isinstance(symbol, Predicate) and symbol.picks_class and classes is not None:
+    if symbol.picks_class and classes is not None:
         # The network must know all of them.
         terms[-1] = Term(classes.max(axis=0), [])
-    value = symbol(
-        terms if len(terms) > 1 or (isinstance(symbol, Predicate) and symbol.picks_class) else terms[0]
-    )
+    value = symbol(terms if len(terms) > 1 or symbol.picks_class else terms[0])
     if output is not None and value.feature_shape != output.shape:
         raise LogicValueError(
             f"{symbol!r} must return features of the domain '{output.name}', of shape {output.shape}; "

@@ -10,11 +10,11 @@ from typing import Any, cast
 
 import tensorflow as tf
 
-from ltn.core import Formula, Predicate, Proposition, Term, axes
+from ltn.core import Formula, Proposition, Term, axes
 from ltn.core.expressions import connect
 from ltn.core.symbols import Symbol
 from ltn.core.wrappers import quantify
-from ltn.errors import LogicError
+from ltn.errors import LogicError, LogicValueError
 from ltn.fuzzy_ops import Aggregator
 from ltn.language import (
     And,
@@ -50,6 +50,8 @@ class Evaluation:
         space: in which truth is computed.
         dense: whether guards go into the aggregators as masks, so that all shapes stay static, as XLA
             needs it; else the guard is evaluated first, and the body only on what it selects.
+        other_operators: whether the operators are not those that the formulas were written for: options
+            of quantifiers that they lack are then left out.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class Evaluation:
         propositions: Mapping[str, Proposition],
         space: Space,
         dense: bool = False,
+        other_operators: bool = False,
     ):
         self.groundings = groundings
         self.signature: Signature = groundings.signature
@@ -66,6 +69,7 @@ class Evaluation:
         self.propositions = propositions
         self.space = space
         self.dense = dense
+        self.other_operators = other_operators
         self.frames = Frames()
         self.calls = Calls(self.symbols, self.frames, groundings.source, self._network_terms)
         self._options: Options = {}
@@ -104,6 +108,14 @@ class Evaluation:
 
     def bind(self, variables: Sequence[str]) -> str:
         """The axis of a variable, or of those of a `diag`."""
+        sources = {v: (self.groundings.source(v) or ("none", ""))[0] for v in variables}
+        if {"data", "domain"} <= set(sources.values()):
+            given = next(v for v, kind in sources.items() if kind == "data")
+            other = next(v for v, kind in sources.items() if kind == "domain")
+            raise LogicValueError(
+                f"diag({', '.join(variables)}) pairs the data of '{given}' with all individuals of the "
+                f"domain '{self.signature.variables[other].name}': give data for '{other}' too."
+            )
         return self.frames.bind(variables, [self.groundings.variable(v) for v in variables])
 
     def free(self, node: Node) -> list[str]:
@@ -180,7 +192,7 @@ class Evaluation:
     def _split(self, node: Apply) -> tuple[Apply, Node | None]:
         """A call of a network, and the class to pick from its output where it has several."""
         symbol = self.symbols[node.symbol]
-        if isinstance(symbol, Predicate) and symbol.picks_class:
+        if symbol.picks_class:
             *others, last = node.arguments
             domain = terms.domain_of(self.signature, last)
             # Of a product, the last part is the class, and the others are for the network.
@@ -190,9 +202,9 @@ class Evaluation:
 
     def _network_terms(self, node: Apply, frame: Frame) -> list[Term]:
         parts = self._arguments(node.arguments, frame)
-        symbol = self.symbols[node.symbol]
-        picks_class = isinstance(symbol, Predicate) and symbol.picks_class
-        return parts[: len(self.signature.predicates[node.symbol]) - 1] if picks_class else parts
+        if self.symbols[node.symbol].picks_class:
+            return parts[: len(self.signature.predicates[node.symbol]) - 1]
+        return parts
 
     def _arguments(self, nodes: Sequence[Node], frame: Frame) -> list[Term]:
         return [part for node in nodes for part in terms.parts(self, node, frame)]
@@ -245,6 +257,8 @@ class Evaluation:
         bound = [self.bind(group) for group in node.groups]
         options = self._options.get(node.kind, {}) | dict(node.options)
         operator, empty = self._operator(node), 1.0 if node.kind == "forall" else 0.0
+        if self.other_operators:
+            options = {name: value for name, value in options.items() if hasattr(operator, name)}
         if node.guard is None:
             return quantify(operator, bound, body, None, empty, **options)
         if self._selects(node):
@@ -290,7 +304,7 @@ def explained(node: Node) -> Iterator[None]:
 
 def _ordered(value: Term | Formula, frame: Frame) -> Any:
     order = list(dict.fromkeys(frame.values()))
-    return value._of_this_kind(axes.reorder(value.tensor, value.free_vars, order), order)
+    return value.of_this_kind(axes.reorder(value.tensor, value.free_vars, order), order)
 
 
 def _operands(node: Binary) -> list[Node]:

@@ -148,12 +148,16 @@ class Frames:
         for high, low in self._reduced:
             if high == tuples.label and set(self._tuples[low].parents) == set(drawn):
                 return low
-        indices = [self._indices(tuples.label, variable, axis) for axis, variable in drawn.items()]
-        unique, inverse = tf.unique(_flat(indices, [self._sizes[axis] for axis in drawn]))
+        # The combinations of all axes may be more than an int32 can count.
+        sizes = {axis: tf.cast(self._sizes[axis], tf.int64) for axis in drawn}
+        indices = [
+            tf.cast(self._indices(tuples.label, variable, axis), tf.int64) for axis, variable in drawn.items()
+        ]
+        unique, inverse = tf.unique(_flat(indices, sizes.values()))
         parents = {}
         for axis in reversed(drawn):
-            parents[axis] = unique % self._sizes[axis]
-            unique = unique // self._sizes[axis]
+            parents[axis] = tf.cast(unique % sizes[axis], tf.int32)
+            unique = unique // sizes[axis]
         first = self.base(dict.fromkeys(tuples.members, tuples.label))
         members = {variable: axis for variable, axis in first.items() if axis in drawn}
         low = next(iter(self._add({axis: parents[axis] for axis in drawn}, members).values()))
@@ -176,7 +180,7 @@ class Frames:
             tail = [axes.size_of(tensor, axis) for axis in range(len(front), tensor.shape.rank)]
             tensor = tf.reshape(tensor, [-1, *tail])
         index = _flat([sources[s] for s in front], [self._sizes[s] for s in front])
-        return cast(E, expression._of_this_kind(tf.gather(tensor, index), [label, *rest]))
+        return cast(E, expression.of_this_kind(tf.gather(tensor, index), [label, *rest]))
 
 
 def _flat(indices: Iterable[tf.Tensor], sizes: Iterable[axes.Size]) -> tf.Tensor:

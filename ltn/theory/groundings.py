@@ -119,11 +119,7 @@ class Groundings:
         return list(domain.names or [name for table in self._tables_of(domain) for name in table.names])
 
     def _tables_of(self, domain: Domain) -> list[Individuals]:
-        return [
-            table
-            for table in dict.fromkeys(self.tables.values())
-            if table.domain is domain or (domain.parts and table.domain.parts == domain.parts)
-        ]
+        return [table for table in dict.fromkeys(self.tables.values()) if table.domain.is_same(domain)]
 
     def missing(self, variable: str) -> str:
         domain = self.signature.variables[variable].name

@@ -29,6 +29,11 @@ class Hyperparameters:
         """The operators as they are now."""
         return self._semantics.with_hyperparameters(**self._changed)
 
+    @property
+    def shown(self) -> Semantics | LogSemantics:
+        """The operators as they are now, with plain numbers."""
+        return self._semantics.with_hyperparameters(**{n: float(v) for n, v in self._changed.items()})
+
     def options(self, axiom: str) -> Options:
         """What was set for the quantifiers of one axiom."""
         found: Options = {}
@@ -48,6 +53,7 @@ class Hyperparameters:
 
     def set(self, name: str, value: Any) -> bool:
         """Change one for all axioms; whether what was compiled no longer holds."""
+        value = float(value) if tf.is_tensor(value) else value
         checked = self._semantics.with_hyperparameters(**{name: value})
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
             self._semantics = checked

@@ -115,7 +115,6 @@ class Individuals(keras.Layer):
             "names": list(self.names),
             "domain": self.domain.name,
             "trainable": self.trainable,
-            "initializer": keras.initializers.serialize(self.initializer),
             "regularizer": self.regularizer and keras.regularizers.serialize(self.regularizer),
         }
 

@@ -23,8 +23,9 @@ def with_knowledge(
 ) -> KnowledgeModel:
     """A Keras model that is trained on its task and on a theory about it.
 
-    `fit(x, y)` minimises task loss + weight * (1 - satisfaction); the result is compiled, trained, saved and
-    loaded as the model itself, and predicts what the model predicts.
+    `fit(x, y)` minimises task loss + weight * (1 - satisfaction), or, with `log_product`, minus the logarithm
+    of the satisfaction. The result is compiled, trained, saved and loaded as the model itself, and predicts
+    what the model predicts.
 
     Args:
         model: the classifier, say, that also grounds a predicate or a function of the theory.
@@ -88,6 +89,7 @@ class KnowledgeModel(CompiledModel):
             if variable is not None and variable not in theory.signature.variables:
                 raise LogicValueError(f"The theory has no variable '{variable}'.")
         self._satisfaction = keras.metrics.Mean(name="satisfaction")
+        self._versions: dict[str, int] = {}
         self.built = model.built
 
     def build(self, input_shape: Any) -> None:
@@ -124,6 +126,18 @@ class KnowledgeModel(CompiledModel):
         known = (*signature.variables, *signature.domains)
         data = {name: values for name, values in named.items() if name in known}
         return data if self.target_variable is None else data | {self.target_variable: y}
+
+    def make_train_function(self, force: bool = False) -> Any:
+        """As Keras does, and anew when the theory has changed."""
+        return super().make_train_function(self._is_stale("train") or force)
+
+    def make_test_function(self, force: bool = False) -> Any:
+        """As Keras does, and anew when the theory has changed."""
+        return super().make_test_function(self._is_stale("test") or force)
+
+    def _is_stale(self, kind: str) -> bool:
+        before, self._versions[kind] = self._versions.get(kind), self.theory.version
+        return before != self.theory.version
 
     def get_config(self) -> dict[str, Any]:
         """Both parts, and how they are joined."""

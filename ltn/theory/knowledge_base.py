@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numbers
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ltn.core import Formula
-from ltn.errors import LogicTypeError, LogicValueError
+from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.fuzzy_ops.base import Operator
 from ltn.language import Node, Quantifier, parse, parse_many
 from ltn.language.names import check_name, listed, nearest
@@ -28,6 +28,8 @@ class KnowledgeBase(Declarations):
         super().__init__(name=name)
         self._hyperparameters = Hyperparameters(semantics)
         self._axioms: dict[str, Axiom] = {}
+        # How often what is compiled has changed, for models that compile it into their own steps.
+        self.version = 0
 
     def axiom(
         self,
@@ -61,15 +63,21 @@ class KnowledgeBase(Declarations):
         path = Path(text) if isinstance(text, Path) or "\n" not in text else None
         if path is not None and (isinstance(text, Path) or _is_file(path)):
             text = path.read_text(encoding="utf-8")
-        elif re.fullmatch(r"\S+\.[a-z]+", str(text)):
+        elif re.fullmatch(r"[^():]+\.[A-Za-z]+", str(text)):
             raise LogicValueError(f"{text}: there is no such file.")
         read = parse_many(str(text))
         labels = [label for label, _, _ in read if label is not None]
+        names: list[str] = []
         for label, node, source in read:
-            self._check_axiom(node, source, label or self._next_name())
-            if label is not None and labels.count(label) > 1:
-                raise LogicValueError(f"Two axioms of the text are named '{label}'.")
-        return [self.axiom(node, label) for label, node, _ in read]
+            name = label or self._next_name(names, labels)
+            try:
+                self._check_axiom(node, source, name)
+            except LogicError as error:
+                raise type(error)(f"Axiom {len(names) + 1} of the text, '{name}': {error}") from error
+            if name in names:
+                raise LogicValueError(f"Two axioms of the text are named '{name}'.")
+            names.append(name)
+        return [self.axiom(node, name) for name, (_, node, _) in zip(names, read, strict=True)]
 
     def _check_axiom(self, formula: Any, source: str, name: str) -> None:
         if isinstance(formula, Node):
@@ -90,13 +98,21 @@ class KnowledgeBase(Declarations):
         return self._hyperparameters.semantics
 
     @property
+    def shown_semantics(self) -> Semantics | LogSemantics:
+        """The operators with plain numbers, also for hyper-parameters that were changed."""
+        return self._hyperparameters.shown
+
+    @property
     def space(self) -> Space:
         """Where truth is computed under the theory's semantics."""
         return space_of(self.semantics)
 
-    def evaluation(self, space: Space, data: Mapping[str, Any], dense: bool = False) -> Evaluation:
+    def evaluation(
+        self, space: Space, data: Mapping[str, Any], dense: bool = False, other_operators: bool = False
+    ) -> Evaluation:
         """An evaluation of formulas in the theory's language, under its groundings and the data."""
-        return Evaluation(self._grounded(dict(data)), self.symbols, self.propositions, space, dense)
+        groundings = self._grounded(dict(data))
+        return Evaluation(groundings, self.symbols, self.propositions, space, dense, other_operators)
 
     @property
     def axiom_list(self) -> list[Axiom]:
@@ -109,10 +125,9 @@ class KnowledgeBase(Declarations):
             float(self.propositions[axiom.weight].tensor) if isinstance(axiom.weight, str) else axiom.weight
         )
 
-    @property
-    def options(self) -> list[Options]:
-        """What was set for the quantifiers of each axiom alone."""
-        return [self._hyperparameters.options(name) for name in self._axioms]
+    def options_of(self, axiom: Axiom) -> Options:
+        """What was set for the quantifiers of one axiom alone."""
+        return self._hyperparameters.options(axiom.name)
 
     def find(self, axiom: str | Axiom) -> Axiom:
         """An axiom by its name."""
@@ -128,17 +143,19 @@ class KnowledgeBase(Declarations):
             if isinstance(node, Quantifier) and node.options:
                 operator = getattr(self.semantics, "Forall" if node.kind == "forall" else "Exists")
                 if isinstance(operator, Operator):
-                    operator._hyperparameters(dict(node.options))
+                    operator.check_overrides(**dict(node.options))
 
     def _changed(self) -> None:
         """Compile anew what was compiled: the axioms or operators are others now."""
+        self.version += 1
         for kind in ("train", "test", "predict"):
             if getattr(self, f"{kind}_function") is not None:
                 getattr(self, f"make_{kind}_function")(force=True)
 
-    def _next_name(self) -> str:
-        number = len(self._axioms) + 1
-        while f"axiom_{number}" in self._axioms:
+    def _next_name(self, before: Sequence[str] = (), labels: Sequence[str] = ()) -> str:
+        """A name for the axiom after those of the theory and those `before`, other than the labels to come."""
+        number = len(self._axioms) + len(before) + 1
+        while f"axiom_{number}" in {*self._axioms, *before, *labels}:
             number += 1
         return f"axiom_{number}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltn import semantics as semantics_module
 from ltn.core import Formula, Term
@@ -11,24 +11,19 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language import Node, parse
 from ltn.semantics import LogSemantics, Semantics
 from ltn.theory import data as data_module
+from ltn.theory.axioms import Axiom
 from ltn.theory.evaluation import Evaluation
+from ltn.theory.hyperparameters import Options
 from ltn.theory.spaces import space_of
 
 if TYPE_CHECKING:
     from ltn.theory.theory import Theory
 
 
-def answer(
-    theory: Theory,
-    query: str | Node,
-    data: Mapping[str, Any] | None,
-    semantics: Semantics | LogSemantics | str | None,
-    p: float | None,
-    named: Mapping[str, Any],
-) -> Formula | Term:
+def answer(theory: Theory, query: str | Node, asked: Question) -> Formula | Term:
     """The grounding of a formula or a term over its free variables, in order of appearance."""
     tree = parsed(theory, query)
-    evaluation = evaluated_with(theory, data, semantics, p, named)
+    evaluation = evaluation_for(theory, asked)
     space = evaluation.space
     is_formula = theory.signature.check(tree).is_formula
     [value] = evaluation.ground([space.prepared(tree) if is_formula else tree])
@@ -49,17 +44,21 @@ def parsed(theory: Theory, query: str | Node) -> Node:
     return tree
 
 
-def evaluated_with(
-    theory: Theory,
-    data: Mapping[str, Any] | None,
-    semantics: Semantics | LogSemantics | str | None,
-    p: float | None,
-    named: Mapping[str, Any],
-) -> Evaluation:
-    """An evaluation for a question: on data given by name, perhaps with other operators than in training.
+class Question(NamedTuple):
+    """How something is asked: on which data, and with which operators.
 
     `named` holds hyper-parameters of the operators, and data of variables.
     """
+
+    data: Mapping[str, Any] | None
+    semantics: Semantics | LogSemantics | str | None
+    p: float | None
+    named: Mapping[str, Any]
+
+
+def evaluation_for(theory: Theory, asked: Question) -> Evaluation:
+    """An evaluation for a question: on data given by name, perhaps with other operators than in training."""
+    data, semantics, p, named = asked
     operators = theory.semantics if semantics is None else semantics_module.get(semantics)
     known = operators.hyperparameters()
     hyperparameters = {name: value for name, value in named.items() if name in known}
@@ -73,4 +72,15 @@ def evaluated_with(
     if twice:
         raise LogicValueError(f"Data came twice for {', '.join(twice)}.")
     table = data_module.checked(theory.signature, {**(data or {}), **groundings})
-    return theory.evaluation(space_of(operators.with_hyperparameters(**hyperparameters)), table)
+    space = space_of(operators.with_hyperparameters(**hyperparameters))
+    return theory.evaluation(space, table, other_operators=semantics is not None)
+
+
+def options_of(theory: Theory, axiom: Axiom, asked: Question) -> Options:
+    """What was set for the quantifiers of an axiom alone, as far as the question does not set it itself."""
+    if asked.semantics is not None or asked.p is not None:
+        return {}
+    return {
+        kind: {name: value for name, value in options.items() if f"{name}_{kind}" not in asked.named}
+        for kind, options in theory.options_of(axiom).items()
+    }

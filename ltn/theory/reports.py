@@ -11,19 +11,22 @@ import pandas as pd
 from ltn.core import axes
 from ltn.errors import LogicValueError
 from ltn.language import Domain, Quantifier
+from ltn.theory import queries
 from ltn.theory.axioms import Axiom
 from ltn.theory.evaluation import Evaluation, explained
 from ltn.theory.frames import Frame
+from ltn.theory.queries import Question
 from ltn.theory.satisfaction import satisfaction
 
 if TYPE_CHECKING:
     from ltn.theory.theory import Theory
 
 
-def report(theory: Theory, evaluation: Evaluation) -> pd.DataFrame:
+def report(theory: Theory, asked: Question) -> pd.DataFrame:
     """The table of the axioms with their satisfaction."""
     axioms = theory.axiom_list
-    found = satisfaction(axioms, theory.options, evaluation)
+    evaluation = queries.evaluation_for(theory, asked)
+    found = satisfaction(axioms, lambda axiom: queries.options_of(theory, axiom, asked), evaluation)
     return pd.DataFrame(
         {
             "axiom": [axiom.name for axiom in axioms],
@@ -34,12 +37,14 @@ def report(theory: Theory, evaluation: Evaluation) -> pd.DataFrame:
     )
 
 
-def explain(axiom: Axiom, worst: int, evaluation: Evaluation) -> pd.DataFrame:
+def explain(theory: Theory, axiom: Axiom, worst: int, asked: Question) -> pd.DataFrame:
     """The table of the groundings that satisfy an axiom least."""
     if not isinstance(worst, int) or worst < 1:
         raise LogicValueError(f"`worst` must be a number of groundings, at least 1; got {worst!r}.")
     if axiom.tree is None:
         raise LogicValueError(f"The axiom '{axiom.name}' is Python code: only formulas can be explained.")
+    own = queries.options_of(theory, axiom, asked)
+    evaluation = queries.evaluation_for(theory, asked).with_options(own)
     frame: dict[str, str] = {}
     body = evaluation.space.prepared(axiom.tree)
     with explained(axiom.tree):
@@ -116,7 +121,8 @@ def summary(theory: Theory) -> str:
             for axiom in theory.axiom_list
         ],
     }
-    lines = [f"Theory '{theory.name}', {theory.count_params()} parameters", f"Operators: {theory.semantics}"]
+    operators = [f"  {symbol}: {operator}" for symbol, operator in vars(theory.shown_semantics).items()]
+    lines = [f"Theory '{theory.name}', {theory.count_params()} parameters", "Operators:", *operators]
     for title, entries in sections.items():
         if entries:
             lines += [f"{title}:", *(f"  {entry}" for entry in entries)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -23,17 +23,17 @@ class Satisfaction(NamedTuple):
     total: tf.Tensor
 
 
-def satisfaction(axioms: Sequence[Axiom], options: Sequence[Options], evaluation: Evaluation) -> Satisfaction:
+def satisfaction(
+    axioms: Sequence[Axiom], options_of: Callable[[Axiom], Options], evaluation: Evaluation
+) -> Satisfaction:
     """Ground all axioms together, so that what they share is computed once.
 
-    `options` holds, for each axiom, what was set for its quantifiers alone.
+    `options_of` tells what was set for the quantifiers of one axiom alone.
     """
     if not axioms:
         raise LogicValueError("The theory has no axioms: add some with theory.axiom(...).")
     space = evaluation.space
-    written = [
-        (a.name, space.prepared(a.tree), own) for a, own in zip(axioms, options, strict=True) if a.tree
-    ]
+    written = [(a.name, space.prepared(a.tree), options_of(a)) for a in axioms if a.tree is not None]
     names, trees, own_options = zip(*written, strict=True) if written else ((), (), ())
     grounded = dict(zip(names, evaluation.ground(trees, own_options), strict=True))
     values = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ from ltn.core.groundings import LogitsModel
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language import Signature, parse
+from ltn.language.names import listed
 from ltn.theory.axioms import Axiom
 from ltn.theory.groundings import Choice
 from ltn.theory.hyperparameters import Hyperparameters
@@ -53,10 +56,14 @@ def config_of(theory: Theory) -> dict[str, Any]:
             f"The theory cannot be saved: the axioms {', '.join(code)} are Python code. Write them as "
             "text, or save the weights only: theory.save_weights('theory.weights.h5')."
         )
-    unsaved = [name for name, symbol in theory.symbols.items() if not _can_be_saved(symbol.network)]
+    parts: dict[str, Any] = {name: symbol.network for name, symbol in theory.symbols.items()}
+    parts["the regularizer"] = theory.regularizer
+    for table in theory.individuals:
+        parts[f"the regularizer of {listed(table.names)}"] = table.regularizer
+    unsaved = [name for name, part in parts.items() if part is not None and not _can_be_saved(part)]
     if unsaved:
         raise LogicValueError(
-            f"The theory cannot be saved: the groundings of {', '.join(unsaved)} are Python code. Make each "
+            f"The theory cannot be saved: {', '.join(unsaved)} are Python code. Make each "
             "a Keras layer, or register the function with keras.saving.register_keras_serializable; or save "
             "the weights only: theory.save_weights('theory.weights.h5')."
         )
@@ -98,7 +105,10 @@ def restored(cls: type[Theory], config: dict[str, Any]) -> Theory:
 def _declarations(theory: Theory, layer: keras.Layer) -> Iterator[dict[str, Any]]:
     """What a layer of the theory grounds: individuals, a proposition, or symbols (several may share it)."""
     if any(layer is table for table in theory.individuals):
-        yield {"kind": "individuals", "name": None, "grounding": layer.get_config()}
+        # Where it is code it is left out: the values are among the weights.
+        initializer = layer.initializer if _can_be_saved(layer.initializer) else None
+        config = layer.get_config() | {"initializer": keras.initializers.serialize(initializer)}
+        yield {"kind": "individuals", "name": None, "grounding": config}
     for name, proposition in theory.propositions.items():
         if proposition is layer:
             grounding = {"truth_value": float(proposition.tensor), "trainable": proposition.trainable}
@@ -114,17 +124,19 @@ def _restored_individuals(signature: Signature, config: dict[str, Any]) -> Indiv
     return Individuals(config["names"], domain, **settings)
 
 
-def _can_be_saved(network: Any) -> bool:
-    if isinstance(network, keras.Layer):
-        # A Lambda layer holds code, which loading must not execute.
-        return not any(isinstance(layer, keras.layers.Lambda) for layer in network._flatten_layers())
-    name = keras.saving.get_registered_name(network if isinstance(network, type) else _kind(network))
-    return keras.saving.get_registered_object(name) is not None
-
-
-def _kind(network: Any) -> Any:
-    """What is registered with Keras for a callable: the function itself, or the class of an object."""
-    return network if hasattr(network, "__name__") else type(network)
+def _can_be_saved(part: Any) -> bool:
+    """Whether Keras restores a network, a regularizer or an initializer without executing code."""
+    kind = part if hasattr(part, "__name__") else type(part)
+    known = keras.saving.get_registered_object(keras.saving.get_registered_name(kind)) is not None
+    if not known and not isinstance(part, keras.Layer) and not kind.__module__.startswith("keras."):
+        return False
+    with warnings.catch_warnings():
+        # Keras warns of the code that is looked for here.
+        warnings.simplefilter("ignore")
+        try:
+            return "__lambda__" not in json.dumps(keras.saving.serialize_keras_object(part))
+        except (TypeError, ValueError):
+            return False
 
 
 def _symbol(symbol: Symbol) -> dict[str, Any]:

@@ -41,9 +41,14 @@ def batches(table: Mapping[str, Any], batch_size: int, shuffle: bool) -> tf.data
     return epochs.flat_map(epoch).map(batch).prefetch(tf.data.AUTOTUNE)
 
 
+def is_nothing(x: Any) -> bool:
+    """Whether no data were given."""
+    return x is None or (isinstance(x, Mapping) and not x)
+
+
 def checked(signature: Signature, x: Any, complete: Complete) -> Any:
     """A source of data, checked as far as it can be seen before the first batch."""
-    if x is None or (isinstance(x, Mapping) and not x):
+    if is_nothing(x):
         complete({})
         return no_data()
     if isinstance(x, Mapping):
@@ -78,6 +83,8 @@ def _checked_dataset(signature: Signature, dataset: tf.data.Dataset, complete: C
     data_module.check_names(signature, spec)
     for name, part in spec.items():
         data_module.check_shape(name, data_module.domain_of(signature, name), tuple(part.shape))
+    known = {name: part for name, part in spec.items() if part.shape[0] is not None}
+    data_module.check_aligned(known)
     complete(spec)
     return dataset.map(lambda batch: data_module.checked(signature, batch))
 

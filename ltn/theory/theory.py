@@ -10,10 +10,12 @@ import pandas as pd
 
 from ltn import semantics as semantics_module
 from ltn.core import Formula, Term
+from ltn.errors import LogicValueError
 from ltn.language import Node
 from ltn.semantics import LogSemantics, Semantics
 from ltn.theory import queries, reports, saving
 from ltn.theory.axioms import Axiom
+from ltn.theory.queries import Question
 from ltn.theory.training import Data, Training
 
 
@@ -116,7 +118,7 @@ class Theory(Training):
         Rome     0.0
         Seoul    1.0
         """
-        return queries.answer(self, formula, data, semantics, p, named)
+        return queries.answer(self, formula, Question(data, semantics, p, named))
 
     def report(
         self,
@@ -130,7 +132,7 @@ class Theory(Training):
 
         The arguments are those of `query`.
         """
-        return reports.report(self, queries.evaluated_with(self, data, semantics, p, named))
+        return reports.report(self, Question(data, semantics, p, named))
 
     def explain(
         self,
@@ -147,8 +149,7 @@ class Theory(Training):
         The universal quantifiers at the front of the axiom are taken off; where there is none, the table
         has one row. The other arguments are those of `query`.
         """
-        evaluation = queries.evaluated_with(self, data, semantics, p, named)
-        return reports.explain(self.find(axiom), worst, evaluation)
+        return reports.explain(self, self.find(axiom), worst, Question(data, semantics, p, named))
 
     def summary(self, print_fn: Callable[[str], Any] = print) -> None:
         """Print the domains, the symbols with their numbers of parameters, and the axioms."""
@@ -161,6 +162,8 @@ class Theory(Training):
 
         `ltn.load` and `keras.models.load_model` read it.
         """
+        if not str(filepath).endswith(".keras"):
+            raise LogicValueError(f"A theory is saved to a file whose name ends with .keras; got {filepath}.")
         # What cannot be saved is said before a file that is there already is opened.
         self.get_config()
         super().save(filepath, *args, **kwargs)

@@ -15,6 +15,7 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.semantics import LogSemantics, Semantics
 from ltn.theory import data as data_module
 from ltn.theory import sources
+from ltn.theory.axioms import Axiom
 from ltn.theory.knowledge_base import KnowledgeBase
 from ltn.theory.metrics import AxiomMeans
 from ltn.theory.satisfaction import Satisfaction, satisfaction
@@ -33,7 +34,7 @@ class Training(KnowledgeBase):
         super().__init__(semantics, name=name)
         self.regularizer = keras.regularizers.get(regularizer)
         # Out of Keras's sight, which would keep the metrics of axioms that were replaced.
-        self._state = SimpleNamespace(means=None, xla=False)
+        self._state = SimpleNamespace(means=None, xla=False, seen=None)
 
     def call(self, inputs: Data, training: bool | None = None, as_truths: bool = True) -> Any:
         """The satisfaction and the truth of every axiom for a batch of data, each of shape (1,).
@@ -45,7 +46,7 @@ class Training(KnowledgeBase):
         data = data_module.checked(self.signature, inputs)
         # XLA knows static shapes only: there guards are masks.
         dense = bool(self._state.xla) and not tf.executing_eagerly()
-        found = satisfaction(self.axiom_list, self.options, self.evaluation(space, data, dense))
+        found = satisfaction(self.axiom_list, self.options_of, self.evaluation(space, data, dense))
         if not as_truths:
             return found
         truths = [space.truth(value)[tf.newaxis] for value in (found.total, *found.axioms)]
@@ -59,8 +60,9 @@ class Training(KnowledgeBase):
         A theory is its own loss: `loss` and metrics of targets are not for it. With
         `jit_compile="auto"` XLA compiles the steps where there is a GPU.
         """
+        given = kwargs | dict(zip(("loss", "loss_weights", "metrics"), args, strict=False))
         for argument in ("loss", "loss_weights", "metrics", "weighted_metrics"):
-            if args or kwargs.get(argument) is not None:
+            if given.get(argument) is not None:
                 raise LogicTypeError(
                     f"A theory takes no `{argument}`: its loss is 1 minus the satisfaction of its axioms, "
                     "and the logs hold the value of each. For a task loss beside it see ltn.with_knowledge."
@@ -85,7 +87,7 @@ class Training(KnowledgeBase):
 
         Args:
             x: a dictionary from names of variables to arrays with the same number of individuals; or a
-                `tf.data.Dataset`, or any other source that Keras takes, of such dictionaries for batches.
+                `tf.data.Dataset`, a `keras.utils.PyDataset` or a generator of such dictionaries.
                 None where the axioms need no data: then an epoch is one step, or `steps_per_epoch`.
             y: None; labels are variables too.
             batch_size, epochs, verbose, callbacks, kwargs: as for `keras.Model.fit`, also
@@ -95,14 +97,19 @@ class Training(KnowledgeBase):
             The history: `loss`, `satisfaction` and each axiom by name, for each epoch.
         """
         x = self._source(x, y, kwargs)
+        first = (
+            {name: values[: batch_size or 32] for name, values in x.items()} if isinstance(x, Mapping) else {}
+        )
         if kwargs.get("validation_data") is not None:
-            kwargs["validation_data"] = self._validation(kwargs["validation_data"])
+            kwargs["validation_data"] = self._validation(kwargs)
         if isinstance(x, Mapping) and self._takes_endless_data(kwargs):
             size = batch_size or 32
             kwargs["steps_per_epoch"] = math.ceil(len(next(iter(x.values()))) / size)
+            kwargs["validation_batch_size"] = kwargs.get("validation_batch_size") or size
             x, batch_size = sources.batches(x, size, kwargs.pop("shuffle", True)), None
         if not isinstance(x, Mapping):
             kwargs.setdefault("shuffle", False)
+        self._look_at(first)
         self._prepare_optimizer()
         return super().fit(
             x, batch_size=batch_size, epochs=epochs, verbose=verbose, callbacks=callbacks, **kwargs
@@ -142,7 +149,7 @@ class Training(KnowledgeBase):
 
     def train_step(self, data: Any) -> dict[str, tf.Tensor]:
         """One step of gradient descent on 1 - SatAgg."""
-        batch = _batch(data)
+        batch = self._batch(data)
         with tf.GradientTape() as tape:
             found = self(batch, training=True, as_truths=False)
             loss = self._loss(found)
@@ -169,7 +176,7 @@ class Training(KnowledgeBase):
 
     def test_step(self, data: Any) -> dict[str, tf.Tensor]:
         """The logs of a batch, without learning from it."""
-        batch = _batch(data)
+        batch = self._batch(data)
         found = self(batch, training=False, as_truths=False)
         return self._logs(batch, found, self._loss(found))
 
@@ -197,16 +204,21 @@ class Training(KnowledgeBase):
     def _source(self, x: Any, y: Any, kwargs: dict[str, Any], steps: str = "steps_per_epoch") -> Any:
         given = {name: kwargs.get(name) for name in ("sample_weight", "class_weight")}
         sources.check_no_targets(y=y, **given)
-        if x is None or (isinstance(x, Mapping) and not x):
+        if sources.is_nothing(x):
             kwargs[steps] = kwargs.get(steps) or 1
         return sources.checked(self.signature, x, self._check_complete)
 
-    def _validation(self, data: Any) -> Any:
-        if isinstance(data, tuple):
-            x, *others = data
-            sources.check_no_targets(y=others[0] if others else None)
-            data = x
-        return sources.checked(self.signature, data, self._check_complete)
+    def _validation(self, kwargs: dict[str, Any]) -> Any:
+        data = kwargs["validation_data"]
+        x, y, *_ = (*data, None) if isinstance(data, tuple) else (data, None)
+        return self._source(x, y, kwargs, "validation_steps")
+
+    def _batch(self, data: Any) -> Data:
+        """The dictionary of a batch, checked here, where Keras does not yet wrap what is wrong with it."""
+        x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
+        batch = data_module.checked(self.signature, x)
+        self._check_complete(batch)
+        return batch
 
     def _check_complete(self, data: Data) -> None:
         """Raise where an axiom mentions a variable without individuals."""
@@ -215,6 +227,18 @@ class Training(KnowledgeBase):
             for variable in axiom.variables:
                 if groundings.source(variable) is None:
                     raise LogicValueError(f"Axiom '{axiom.name}': {groundings.missing(variable)}")
+
+    def _open_variables(self, axiom: Axiom) -> list[str]:
+        """The variables of an axiom that range over data only."""
+        groundings = self.evaluation(self.space, {}).groundings
+        return [variable for variable in axiom.variables if groundings.source(variable) is None]
+
+    def _look_at(self, batch: Data) -> None:
+        """Evaluate a first batch eagerly, where truth values and sizes are checked, once for these axioms."""
+        seen = self._state.seen == self.version
+        if not seen and (batch or not any(self._open_variables(axiom) for axiom in self.axiom_list)):
+            self.call(batch)
+            self._state.seen = self.version
 
     def _takes_endless_data(self, kwargs: dict[str, Any]) -> bool:
         """Whether epochs can be cut from one endless data set, with the same batches as Keras's own."""
@@ -241,13 +265,3 @@ class Training(KnowledgeBase):
             self._changed()
         else:
             old.build(weights)
-
-
-def _batch(data: Any) -> Data:
-    x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
-    if not isinstance(x, Mapping):
-        raise LogicTypeError(
-            "Data for a theory are dictionaries from names of variables to arrays; a batch came as a "
-            f"{type(x).__name__}."
-        )
-    return x

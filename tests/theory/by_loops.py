@@ -37,7 +37,8 @@ from tests.theory.worlds import ALPHA, CONSTANTS, NUMBER_OF_CLASSES, Array, Worl
 Rows = dict[str, int]
 # Stands for the logarithm of 0.
 LOG_ZERO = Decimal(-10_000)
-PRECISION = 60
+# A product of hundreds of those is still not 0.
+CONTEXT = decimal.Context(prec=60, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
 
 
 class Degree(NamedTuple):
@@ -198,7 +199,7 @@ class LogProductLoops(Loops):
     """Under the log product: truths of formulas and of their negations, by the laws of De Morgan."""
 
     def log_truth(self, node: Node, rows: Rows) -> float:
-        with decimal.localcontext(decimal.Context(prec=PRECISION)):
+        with decimal.localcontext(CONTEXT):
             return float(self.truth(node, rows).ln())
 
     def truth(self, node: Node, rows: Rows, holds: bool = True) -> Decimal:

@@ -171,7 +171,7 @@ def test_where_saturated_networks_violate_an_axiom_their_gradient_is_whole(
     "text", ["forall diag(x, l): l >= 0 -> P(x)", "forall x: P(x) | exists y where 9 < first(y): R(x, y)"]
 )
 def test_a_false_alternative_does_not_take_the_gradient_of_a_saturated_network(text: str) -> None:
-    """However far its logit is below what stands for the logarithm of 0."""
+    """Crisp, or of nothing: it is further from the truth than any network."""
     world = with_bias(WORLD, "P", -FAR)
     [slope] = gradients(with_axioms(world, text), world.data)["P"][-1]
     assert_close(slope, 1.0, rtol=1e-4)

@@ -283,17 +283,27 @@ class TestWhatIsRestored:
         # The difference of two float32 of about 0.5.
         assert logs["loss"] - (1.0 - logs["satisfaction"]) == pytest.approx(expected, abs=2e-6)
 
-    def test_constraints_and_room_for_more(self, saved: Saved) -> None:
-        theory = ltn.load(saved.path)
-        with pytest.raises(ltn.LogicValueError, match="already an axiom 'facts'"):
-            theory.axiom("A", name="facts")
-        theory.axiom("exists x: F(x, a)", name="more")
-        theory.compile(keras.optimizers.SGD(1e4))
-        assert "more" in theory.fit(DATA, epochs=2, verbose=0).history
-        for name in "abe":
-            assert (np.abs(theory.query(name).tensor.numpy() - 0.5) <= 1.5).all()
-        assert theory.query("m").tensor.numpy().sum() == pytest.approx(1.0, abs=1e-6)
-        assert 0.0 <= truth(theory, "A") <= 1.0
+    def test_constraints_and_room_for_more(self, tmp_path: Path) -> None:
+        theory = ltn.Theory()
+        people = theory.domain("people", shape=2, bounds=(-1, 2))
+        mixtures = theory.domain("mixtures", shape=3, bounds="simplex")
+        theory.constant("a", people)
+        theory.constant("m", mixtures)
+        theory.proposition("A", 0.5, trainable=True)
+        theory.predicate("P", (people, mixtures), ltn.Predicate.MLP([2, 3], (2,)))
+        theory.axiom("P(a, m) & A", name="fact")
+        theory.save(tmp_path / "theory.keras")
+        loaded = ltn.load(tmp_path / "theory.keras")
+        with pytest.raises(ltn.LogicValueError, match="already an axiom 'fact'"):
+            loaded.axiom("A", name="fact")
+        loaded.axiom("~P(a, m) | A", name="more")
+        loaded.compile(keras.optimizers.SGD(1e4))
+        assert "more" in loaded.fit(epochs=2, verbose=0).history
+        moved = loaded.query("a").tensor.numpy()
+        assert (np.abs(moved - 0.5) <= 1.5).all()
+        assert (moved != theory.query("a").tensor.numpy()).all()
+        assert loaded.query("m").tensor.numpy().sum() == pytest.approx(1.0, abs=1e-6)
+        assert 0.0 <= truth(loaded, "A") <= 1.0
 
     def test_given_constants_are_still_given(self, saved: Saved, restored: ltn.Theory) -> None:
         assert len(restored.trainable_variables) == len(saved.theory.trainable_variables)
@@ -576,6 +586,35 @@ class TestGroundings:
         with pytest.raises(ltn.LogicValueError, match="P are Python code"):
             self.theory(P=nested).save(tmp_path / "theory.keras")
 
+    def test_networks_with_plain_callables_inside_are_named(self, tmp_path: Path) -> None:
+        """Else the file would be written, and could never be read."""
+        dense = keras.layers.Dense(1, activation=lambda x: tf.sigmoid(2.0 * x))
+        theory = self.theory(P=keras.Sequential([keras.Input((2,)), dense]))
+        with pytest.raises(ltn.LogicValueError, match="P"):
+            theory.save(tmp_path / "theory.keras")
+
+    def test_regularizers_that_are_plain_callables_are_named(self, tmp_path: Path) -> None:
+        def penalty(weight: Any) -> Any:
+            return 0.1 * tf.reduce_sum(tf.square(weight))
+
+        with pytest.raises(ltn.LogicValueError, match="regularizer"):
+            one_weight(regularizer=penalty).save(tmp_path / "theory.keras")
+        theory = ltn.Theory()
+        theory.constants("a, b", theory.domain("people", shape=2), regularizer=penalty)
+        with pytest.raises(ltn.LogicValueError, match=r"regularizer.*a, b"):
+            theory.save(tmp_path / "theory.keras")
+
+    def test_an_initializer_has_done_its_work(self, tmp_path: Path) -> None:
+        """Whatever it was, the file holds the values."""
+        theory = ltn.Theory()
+        theory.constants(
+            "a, b",
+            theory.domain("people", shape=2),
+            initializer=lambda shape, dtype=None: tf.fill(shape, 0.3),
+        )
+        loaded = self.saved(theory, tmp_path)
+        np.testing.assert_array_equal(loaded.query("b").tensor, theory.query("b").tensor)
+
     def test_the_ready_made_predicates_are_saved(self, tmp_path: Path) -> None:
         """`ltn.utils` is part of the library: a fresh process that has imported it knows them."""
         theory = self.theory(Pair=ltn.utils.Pred_equal_smooth_exp(0.5))
@@ -625,6 +664,11 @@ class TestFiles:
         keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)]).save(tmp_path / "model.keras")
         with pytest.raises(ltn.LogicTypeError, match=r"holds a Sequential, not a theory.*load_model"):
             ltn.load(tmp_path / "model.keras")
+
+    def test_of_the_legacy_format_are_refused(self, tmp_path: Path) -> None:
+        """Keras would write it, and nobody could read it."""
+        with pytest.raises(ltn.LogicValueError, match=r"\.keras"):
+            one_weight().save(tmp_path / "theory.h5")
 
     def test_that_are_missing(self, tmp_path: Path) -> None:
         with pytest.raises((ValueError, FileNotFoundError), match=r"missing.keras"):
