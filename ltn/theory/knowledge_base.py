@@ -153,7 +153,7 @@ class KnowledgeBase(Declarations):
                 getattr(self, f"make_{kind}_function")(force=True)
 
     def _next_name(self, before: Sequence[str] = (), labels: Sequence[str] = ()) -> str:
-        """A name for the axiom after those of the theory and those `before`, other than the labels to come."""
+        """A name for the axiom after those of the theory and those `before`, unlike the labels to come."""
         number = len(self._axioms) + len(before) + 1
         while f"axiom_{number}" in {*self._axioms, *before, *labels}:
             number += 1

@@ -130,13 +130,14 @@ def _can_be_saved(part: Any) -> bool:
     known = keras.saving.get_registered_object(keras.saving.get_registered_name(kind)) is not None
     if not known and not isinstance(part, keras.Layer) and not kind.__module__.startswith("keras."):
         return False
-    with warnings.catch_warnings():
-        # Keras warns of the code that is looked for here.
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         try:
-            return "__lambda__" not in json.dumps(keras.saving.serialize_keras_object(part))
+            written = json.dumps(keras.saving.serialize_keras_object(part))
         except (TypeError, ValueError):
             return False
+    # Keras writes the code of a lambda, and says so, or warns of it where it stands inside a layer.
+    return "__lambda__" not in written and not any("lambda" in str(warning.message) for warning in caught)
 
 
 def _symbol(symbol: Symbol) -> dict[str, Any]:

@@ -499,3 +499,35 @@ class TestSelfDescription:
         assert "0.25" in repr(x)
         empty = theory.variable("later", theory.domain("points", shape=2))
         assert "later" in repr(empty)
+
+
+class TestOneAxiomsOwnHyperparameters:
+    """What was set for one axiom counts in questions, unless they set it themselves."""
+
+    @pytest.fixture
+    def theory(self) -> ltn.Theory:
+        theory = degrees([0.2, 0.6], "product")
+        theory.axiom("forall x: exists y: I(x) & I(y)", name="own")
+        theory.set_hyperparameters("own", p_exists=1)
+        return theory
+
+    def test_in_explanations_and_reports(self, theory: ltn.Theory) -> None:
+        assert_close(theory.explain("own").truth, [0.2 * 0.4, 0.6 * 0.4])
+        assert_close(theory.report(p_forall=1).satisfaction, [0.4 * 0.4])
+
+    def test_but_a_question_comes_first(self, theory: ltn.Theory) -> None:
+        strict = pmean([0.2, 0.6], 8)
+        assert_close(theory.explain("own", p_exists=8).truth, [0.2 * strict, 0.6 * strict])
+        assert_close(theory.report(p_forall=1, p_exists=8).satisfaction, [0.4 * strict])
+        assert_close(theory.report(semantics="godel").satisfaction, [0.2])
+
+    def test_options_of_the_text_are_left_out_where_other_operators_have_none(self) -> None:
+        theory = degrees([0.2, 0.6], "product")
+        theory.axiom("exists[p=4] x: I(x)")
+        assert_close(theory.report(semantics="godel").satisfaction, [0.6])
+
+    def test_the_summary_shows_numbers(self, theory: ltn.Theory) -> None:
+        theory.set_hyperparameters(p_forall=3)
+        lines: list[str] = []
+        theory.summary(print_fn=lines.append)
+        assert "  Forall: Aggreg_pMeanError(p=3.0, stable=False)" in lines[0].splitlines()

@@ -105,8 +105,9 @@ class TestOneBatch:
         digits.theory.compile(run_eagerly=True)
         data = {"x": images(32), "y": images(32, seed=1), "n": np.arange(32) % 19, "l": np.arange(32) % 10}
         digits.theory.fit(data, batch_size=16, epochs=1, verbose=0)
-        # Once for each of two batches of 16 pairs, of whose first images each needs all.
-        assert digits.network.counted() == [32, 32]
+        # Once for each of two batches of 16 pairs, of whose first images each needs all; and before, where
+        # the first batch is looked at.
+        assert digits.network.counted() == [32, 32, 32]
 
     def test_compiled_there_is_one_call_as_well(self) -> None:
         digits = Digits([ADDITION])

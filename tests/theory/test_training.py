@@ -606,15 +606,40 @@ class TestCallbacks:
     def test_terminate_on_nan(self) -> None:
         theory = ltn.Theory()
         numbers = theory.domain("numbers")
+        theory.constants("a", numbers)
+        theory.predicate("I", numbers, tf.sigmoid)
+        theory.axiom("I(a)")
+        compiled(theory, keras.optimizers.SGD(float("nan")))
+        history = theory.fit(epochs=5, callbacks=[keras.callbacks.TerminateOnNaN()], verbose=0)
+        # The first step is taken from a number, the second one from NaN.
+        assert len(history.epoch) == 2
+
+    @pytest.mark.parametrize(
+        ("grounding", "message"),
+        [(lambda x: x / 0.0, "'I'.*must lie in .*got nan"), (lambda x: x - 5.0, "'I'.*must lie in .*got -")],
+    )
+    def test_truths_that_are_none_are_found_before_the_first_step(self, grounding: Any, message: str) -> None:
+        theory = ltn.Theory()
+        numbers = theory.domain("numbers")
         theory.variable("x", numbers)
-        theory.predicate("I", numbers, lambda x: x / 0.0)
+        theory.predicate("I", numbers, grounding)
         theory.proposition("w", 0.5, trainable=True)
         theory.axiom("forall x: I(x) | w")
         compiled(theory)
-        history = theory.fit(
-            {"x": [0.0, 0.0]}, epochs=5, callbacks=[keras.callbacks.TerminateOnNaN()], verbose=0
-        )
-        assert len(history.epoch) == 1
+        with pytest.raises(ltn.LogicValueError, match=message):
+            theory.fit({"x": [0.0, 0.0]}, verbose=0)
+        assert float(theory.query("w")) == 0.5
+
+    def test_data_paired_with_all_individuals_of_a_domain_are_found_too(self) -> None:
+        theory = ltn.Theory()
+        points, classes = theory.domain("points", shape=2), theory.domain("classes", values=["a", "b", "c"])
+        theory.variable("x", points)
+        theory.variable("l", classes)
+        theory.predicate("P", (points, classes), ltn.Predicate.FromLogits(keras.layers.Dense(3), "softmax"))
+        theory.axiom("forall diag(x, l): P(x, l)")
+        compiled(theory)
+        with pytest.raises(ltn.LogicValueError, match=r"'x' with all individuals.*give data for 'l'"):
+            theory.fit({"x": np.zeros((3, 2))}, verbose=0)
 
     def test_checkpoints_of_the_whole_model(self, tmp_path: Path) -> None:
         theory = compiled(slim(), keras.optimizers.Adam(0.05))
@@ -735,7 +760,8 @@ class TestTracing:
         compiled(theory, keras.optimizers.SGD(0.01))
         theory.fit(epochs=5, verbose=0)
         theory.fit(epochs=5, verbose=0)
-        assert len(calls) == 1
+        # Once eagerly, to look at the first values; once to compile the step.
+        assert len(calls) == 2
 
     def test_a_learning_rate_set_by_a_callback_traces_nothing(self) -> None:
         kind, traces = traced()
