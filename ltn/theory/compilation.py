@@ -14,6 +14,8 @@ class CompiledModel(keras.Model):
     On a CPU XLA slows convolutions down, and it knows static shapes only.
     """
 
+    is_xla: bool = False
+
     def compile(
         self, optimizer: Any = "adam", *args: Any, jit_compile: bool | str = "auto", **kwargs: Any
     ) -> None:
@@ -24,8 +26,8 @@ class CompiledModel(keras.Model):
         super().compile(optimizer, *args, jit_compile=jit_compile, **kwargs)
 
     def use_xla(self, compiled: bool) -> None:
-        """Take note whether XLA compiles the steps."""
-        raise NotImplementedError
+        """Take note whether XLA compiles the steps, for code that must know."""
+        self.is_xla = compiled
 
     def compile_from_config(self, config: dict[str, Any]) -> None:
         """Compile as a saved model was, with the variables of its optimizer."""

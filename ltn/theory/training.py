@@ -34,7 +34,7 @@ class Training(KnowledgeBase):
         super().__init__(semantics, name=name)
         self.regularizer = keras.regularizers.get(regularizer)
         # Out of Keras's sight, which would keep the metrics of axioms that were replaced.
-        self._state = SimpleNamespace(means=None, xla=False, seen=None)
+        self._state = SimpleNamespace(means=None, seen=None)
 
     def call(self, inputs: Data, training: bool | None = None, as_truths: bool = True) -> Any:
         """The satisfaction and the truth of every axiom for a batch of data, each of shape (1,).
@@ -45,7 +45,7 @@ class Training(KnowledgeBase):
         space = self.space
         data = data_module.checked(self.signature, inputs)
         # XLA knows static shapes only: there guards are masks.
-        dense = bool(self._state.xla) and not tf.executing_eagerly()
+        dense = self.is_xla and not tf.executing_eagerly()
         found = satisfaction(self.axiom_list, self.options_of, self.evaluation(space, data, dense))
         if not as_truths:
             return found
@@ -68,10 +68,6 @@ class Training(KnowledgeBase):
                     "and the logs hold the value of each. For a task loss beside it see ltn.with_knowledge."
                 )
         super().compile(optimizer, jit_compile=jit_compile, **kwargs)
-
-    def use_xla(self, compiled: bool) -> None:
-        """Tell whether XLA compiles the graphs that evaluate the axioms; `compile` does."""
-        self._state.xla = compiled
 
     def fit(
         self,

@@ -71,6 +71,7 @@ class Core:
             "P": ltn.Predicate(networks()["P"]),
             "R": ltn.Predicate(networks()["R"]),
             "C": ltn.Predicate.FromLogits(networks()["C"], "softmax"),
+            "D": ltn.Predicate.FromLogits(networks()["D"], "softmax"),
             **plain,
         }
         self.functions = {

@@ -137,10 +137,10 @@ class Loops:
             case "P" | "R" as symbol:
                 logit = Decimal(float(self._network(symbol, arguments)[0]))
                 return Degree(1 / (1 + (-logit).exp()), 1 / (1 + logit.exp()))
-            case "C":
-                logits = [Decimal(float(logit)) for logit in self._network("C", arguments[:1])]
+            case "C" | "D" as symbol:
+                logits = [Decimal(float(logit)) for logit in self._network(symbol, arguments[:-1])]
                 powers = [(logit - max(logits)).exp() for logit in logits]
-                picked = powers.pop(int(arguments[1][0]))
+                picked = powers.pop(int(arguments[-1][0]))
                 total = picked + sum(powers)
                 return Degree(picked / total, sum(powers, Decimal(0)) / total)
             case "near":

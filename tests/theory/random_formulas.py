@@ -157,11 +157,13 @@ class _Writer:
     # Atoms and guards
 
     def atom(self, scope: Sequence[str]) -> Node:
-        match self.choice("R", "P", "C", "near", "step", "A", "B", "equal", "crisp"):
+        match self.choice("R", "P", "C", "D", "near", "step", "A", "B", "equal", "crisp"):
             case "P":
                 return Apply("P", (self.point(scope),))
             case "C":
                 return Apply("C", (self.point(scope), self.class_(scope)))
+            case "D":
+                return Apply("D", (self.point(scope), self.point(scope), self.class_(scope)))
             case "R" | "near" as symbol:
                 return Apply(symbol, (self.point(scope), self.point(scope)))
             case "step":

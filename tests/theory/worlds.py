@@ -34,6 +34,7 @@ SHAPES = {
     "P": [(2, 3), (3,), (3, 1), (1,)],
     "R": [(4, 3), (3,), (3, 1), (1,)],
     "C": [(2, NUMBER_OF_CLASSES), (NUMBER_OF_CLASSES,)],
+    "D": [(4, NUMBER_OF_CLASSES), (NUMBER_OF_CLASSES,)],
     "f": [(2, 2), (2,)],
     "score": [(2, 1), (1,)],
 }
@@ -97,7 +98,10 @@ def networks() -> dict[str, keras.Model]:
         name: keras.Sequential([keras.Input((2,)), keras.layers.Dense(SHAPES[name][-1][0], activation)])
         for name, activation in (("C", None), ("f", "tanh"), ("score", None))
     }
-    return {"P": ltn.Predicate.MLP([2], (3,)).model, "R": ltn.Predicate.MLP([2, 2], (3,)).model, **linear}
+    pair = [keras.Input((2,)), keras.Input((2,))]
+    classified = keras.layers.Dense(NUMBER_OF_CLASSES)(keras.layers.Concatenate()(pair))
+    mlps = {"P": ltn.Predicate.MLP([2], (3,)).model, "R": ltn.Predicate.MLP([2, 2], (3,)).model}
+    return {**mlps, **linear, "D": keras.Model(pair, classified)}
 
 
 @dataclass(frozen=True)
@@ -130,6 +134,7 @@ def declared(world: World, semantics: Semantics) -> Declared:
     theory.predicate("P", points, networks()["P"])
     theory.predicate("R", (points, points), networks()["R"])
     theory.predicate("C", (points, classes), ltn.Predicate.FromLogits(networks()["C"], "softmax"))
+    theory.predicate("D", (points, points, classes), ltn.Predicate.FromLogits(networks()["D"], "softmax"))
     theory.function("f", points, points, networks()["f"])
     theory.function("score", points, numbers, networks()["score"])
     for name, (arguments, grounding) in PLAIN_PREDICATES.items():
