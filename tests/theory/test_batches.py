@@ -267,3 +267,26 @@ class TestBatches:
         for count in (3, 1):
             history = theory.fit(rows(POINTS, 0, count), batch_size=64, epochs=2, verbose=0).history
             assert history["satisfaction"][1] > history["satisfaction"][0]
+
+
+class TestSizesOfBatches:
+    def test_validation_takes_the_batches_of_training(self) -> None:
+        """A p-mean of one batch is not the mean of two."""
+        theory = compiled(classifier(), keras.optimizers.SGD(0.0))
+        logs = theory.fit(DATA, batch_size=10, validation_data=DATA, verbose=0).history
+        assert_close(logs["val_satisfaction"], logs["satisfaction"])
+        small = theory.fit(DATA, batch_size=10, validation_data=DATA, validation_batch_size=3, verbose=0)
+        assert abs(small.history["val_satisfaction"][0] - logs["satisfaction"][0]) > 1e-5
+
+    def test_validation_without_data_ends(self) -> None:
+        theory = ltn.Theory()
+        theory.proposition("w", 0.5, trainable=True)
+        theory.axiom("w", name="so")
+        compiled(theory, keras.optimizers.SGD(0.0))
+        assert theory.fit(validation_data={}, verbose=0).history["val_so"] == [0.5]
+
+    def test_of_a_dataset_they_are_aligned_too(self) -> None:
+        theory = compiled(classifier())
+        one = tf.data.Dataset.from_tensors({"x": DATA["x"][:4], "l": DATA["l"][:5]})
+        with pytest.raises(ltn.LogicValueError, match="'x' has 4, 'l' has 5"):
+            theory.fit(one, verbose=0)

@@ -803,3 +803,37 @@ class TestSemantics:
         # The stable operators move truths by 1e-4 each.
         atol = 5e-4 if semantics == "stable_product" else 2e-6
         assert_close(theory.report().satisfaction, expected[semantics], atol=atol)
+
+
+class TestDetails:
+    def test_a_label_may_look_like_a_given_name(self) -> None:
+        theory = ltn.Theory()
+        theory.proposition("A")
+        assert [axiom.name for axiom in theory.axioms("A\naxiom_1: ~A\nA | ~A")] == [
+            "axiom_2",
+            "axiom_1",
+            "axiom_3",
+        ]
+
+    def test_constants_of_a_product_can_be_chosen(self) -> None:
+        theory = ltn.Theory()
+        ages, incomes = theory.domain("ages"), theory.domain("incomes")
+        theory.constants("a, b", ages * incomes, values=[[1, 2], [3, 4]])
+        theory.variable("z", ages * incomes, values=["b"])
+        np.testing.assert_array_equal(theory.query("z").tensor, [[3, 4]])
+
+    def test_degrees_and_norms_are_compared_as_numbers(self) -> None:
+        """Not by the smooth equality of the domain of what they are taken of."""
+        theory = ltn.Theory("product")
+        points = theory.domain("points", shape=2, equality="smooth", alpha=1.0)
+        theory.variable("x", points, values=[[3.0, 4.0], [0.0, 1.0]])
+        theory.predicate("A", points, lambda x: x[:, 0] > 1.0)
+        assert_close(theory.query("norm(x) = 5").tensor, [1.0, 0.0])
+        assert_close(theory.query("A(x) = 1").tensor, [1.0, 0.0])
+        # The sum of terms of the domain is compared as they are.
+        assert_close(theory.query("x + x = x").tensor, [np.exp(-5.0), np.exp(-1.0)])
+
+    @pytest.mark.parametrize("name", ["my knowledge.txt", "data/Knowledge.TXT"])
+    def test_files_that_are_missing_are_said_to_be(self, name: str) -> None:
+        with pytest.raises(ltn.LogicValueError, match="no such file"):
+            ltn.Theory().axioms(name)

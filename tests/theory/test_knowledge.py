@@ -347,3 +347,29 @@ class TestSaving:
         model = ltn.with_knowledge(classifier, theory)
         with pytest.raises(ltn.LogicValueError, match="Q"):
             model.save(tmp_path / "model.keras")
+
+
+class TestChanges:
+    """The compiled steps of the model follow the theory."""
+
+    def test_of_axioms_and_hyperparameters_are_seen(self) -> None:
+        classifier = network()
+        theory = knowledge(classifier)
+        model = compiled(ltn.with_knowledge(classifier, theory, weight=1.0), keras.optimizers.SGD(0.0))
+
+        def seen() -> float:
+            return model.evaluate(POINTS, CLASSES, verbose=0, return_dict=True)["satisfaction"]
+
+        assert_close(seen(), satisfaction(theory, {"x": POINTS}))
+        theory.set_hyperparameters(p_forall=20.0)
+        strict = seen()
+        assert_close(strict, satisfaction(theory, {"x": POINTS}))
+        theory.axiom("forall x: P(x, a) & ~P(x, a)")
+        assert seen() < strict
+
+    def test_may_be_scheduled(self) -> None:
+        classifier = network()
+        model = compiled(ltn.with_knowledge(classifier, knowledge(classifier)), keras.optimizers.SGD(0.0))
+        schedule = ltn.callbacks.Schedule("p_forall", {0: 1, 1: 20})
+        found = model.fit(POINTS, CLASSES, batch_size=24, epochs=2, callbacks=[schedule], verbose=0).history
+        assert found["satisfaction"][1] < found["satisfaction"][0]
