@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ltn.errors import LogicTypeError
 from ltn.language import syntax
 from ltn.language.syntax import Node
 
@@ -98,7 +99,7 @@ def _pieces(operand: _Operand, style: int) -> list[str | _Operand]:
                 f" {_SIGNS[type(node)][style]} ",
                 _Operand(node.right, right, operand.followed),
             ]
-    raise NotImplementedError(type(node).__name__)
+    raise LogicTypeError(f"Expected a part of a formula; got a {type(node).__name__}.")
 
 
 def _quantifier(node: syntax.Quantifier, style: int) -> list[str | _Operand]:

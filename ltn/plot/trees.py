@@ -118,7 +118,7 @@ def _box(evaluation: Evaluation, node: Node, frame: Frame) -> Box:
         case Name():
             label = node.name
         case _:
-            raise NotImplementedError(type(node).__name__)
+            raise LogicTypeError(f"Expected a part of a formula; got a {type(node).__name__}.")
     below = [_box(evaluation, formula, inner) for formula in formulas]
     below += [Box(fitted(text(term, unicode=True), 24, lines=3)) for term in terms]
     return Box(label, _said(truths), float(np.mean(truths)) if truths.size else np.nan, below)
