@@ -6,7 +6,7 @@ the axes that it restricts by one axis, whose elements are the tuples of individ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
@@ -94,9 +94,13 @@ class Frames:
         first = self.base(dict.fromkeys(variables, tuples.label))
         return {axis: variable for variable, axis in reversed(first.items())}
 
-    def level(self, variable: str, label: str, levels: Iterable[str]) -> str:
+    def level(self, variable: str, label: str, levels: Collection[str]) -> str:
         """The axis of a variable, below the given one, that is among `levels`; else its first axis."""
         while label in self._tuples and label not in levels:
+            reduced = (low for low in levels if (label, low) in self._reduced)
+            shared = next((low for low in reduced if variable in self._tuples[low].members), None)
+            if shared is not None:
+                return shared
             label = self._tuples[label].members[variable]
         return label
 

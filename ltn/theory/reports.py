@@ -11,7 +11,7 @@ import pandas as pd
 from ltn.core import axes
 from ltn.errors import LogicValueError
 from ltn.language import Domain, Quantifier
-from ltn.theory import queries
+from ltn.theory import crisp, queries
 from ltn.theory.axioms import Axiom
 from ltn.theory.evaluation import Evaluation, explained
 from ltn.theory.frames import Frame
@@ -47,16 +47,20 @@ def explain(theory: Theory, axiom: Axiom, worst: int, asked: Question) -> pd.Dat
     evaluation = queries.evaluation_for(theory, asked).with_options(own)
     frame: dict[str, str] = {}
     body = evaluation.space.prepared(axiom.tree)
+    selects_some = True
     with explained(axiom.tree):
         while isinstance(body, Quantifier) and body.kind == "forall":
             frame = evaluation.inside(body, frame, select=True)
+            if body.guard is not None and not evaluation.free(body.guard):
+                # Without variables it has no tuples to select: it takes all of them, or none.
+                selects_some = selects_some and bool(crisp.truth(evaluation, body.guard, frame)[0])
             body = body.body
         value = evaluation.value(body, frame)
     labels = list(dict.fromkeys(frame.values()))
     sizes = {label: evaluation.frames.size(label) for label in labels}
     full = axes.broadcast(value.tensor, value.free_vars, labels, sizes)
     truths = evaluation.space.truth(full).numpy()
-    order = np.argsort(truths, axis=None, kind="stable")[:worst]
+    order = np.argsort(truths, axis=None, kind="stable")[: worst if selects_some else 0]
     places = dict(zip(labels, np.unravel_index(order, truths.shape) if labels else (), strict=True))
     columns = {
         variable: _individuals(evaluation, variable, frame, places[label])

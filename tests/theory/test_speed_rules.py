@@ -237,6 +237,8 @@ class Picking(ltn.Predicate):
         ("forall diag(x, l) where l > 3: digit(x, l)", (18,)),
         ("forall diag(x, l): exists d1 where d1 != l: digit(x, l)", (32,)),
         ("forall diag(x, l) where l > 3: exists d1 where d1 != l: digit(x, l)", (18,)),
+        ("forall diag(x, l), y where l < 3 & norm(y) >= 0: alike(x, y, l)", (11 * 7,)),
+        ("forall diag(x, l), y, d1 where l + d1 < 3 & norm(y) >= 0: alike(x, y, l)", (11 * 7,)),
     ],
 )
 def test_a_class_on_the_axis_of_its_individual_is_picked_for_that_individual_only(
@@ -245,13 +247,17 @@ def test_a_class_on_the_axis_of_its_individual_is_picked_for_that_individual_onl
     theory = ltn.Theory("product")
     points = theory.domain("points", shape=4)
     classes = theory.domain("digits", values=range(10))
-    theory.variable("x", points)
+    theory.variables("x, y", points)
     theory.variables("l, d1", classes)
+    pair = [keras.Input((4,)), keras.Input((4,))]
     digit = Picking(keras.Sequential([keras.Input((4,)), keras.layers.Dense(10)]))
+    alike = Picking(keras.Model(pair, keras.layers.Dense(10)(keras.layers.Concatenate()(pair))))
     theory.predicate("digit", (points, classes), digit)
-    digit.shapes.clear()
-    theory.query(text, x=images(32), l=np.arange(32.0) % 10)
-    assert digit.shapes == [shape]
+    theory.predicate("alike", (points, points, classes), alike)
+    for predicate in (digit, alike):
+        predicate.shapes.clear()
+    theory.query(text, x=images(32), y=images(7), l=np.arange(32.0) % 10)
+    assert [*digit.shapes, *alike.shapes] == [shape]
 
 
 class TestDenseForm:
@@ -281,3 +287,10 @@ class TestDenseForm:
         data = {"x": images(32), "y": images(32, seed=1), "n": np.arange(32.0) % 19}
         digits.theory.evaluation(digits.theory.space, data, dense=True).ground([parse(ADDITION)])
         assert digits.network.counted() == [64]
+
+    def test_the_networks_of_guards_are_in_that_batch(self) -> None:
+        digits = Digits()
+        tree = parse("forall x, y where digit(x, 3) > 0.5: digit(y, 3)")
+        data = {"x": images(32), "y": images(7)}
+        digits.theory.evaluation(digits.theory.space, data, dense=True).ground([tree])
+        assert digits.network.counted() == [39]
