@@ -77,6 +77,16 @@ def smokers(semantics: Any = "stable_product", **settings: Any) -> ltn.Theory:
     return theory
 
 
+def towns() -> tuple[ltn.Theory, Any, Any]:
+    """People, given as features, who live in named towns."""
+    theory = ltn.Theory("product")
+    people = theory.domain("people", shape=2)
+    places = theory.domain("towns", values=["Rome", "Seoul"])
+    theory.constants("Alice, Bob, Charlie", people, values=[[0.0, 1.0], [0.5, 0.5], [1.0, 0.0]])
+    theory.predicate("lives_in", (people, places), lambda args: args[0][:, 0] * args[1][:, 0])
+    return theory, people, places
+
+
 def degrees(
     values: Sequence[float], semantics: Any = "stable_product", kind: type[ltn.Theory] = ltn.Theory, **kw: Any
 ) -> ltn.Theory:

@@ -1,0 +1,169 @@
+"""The operators of a theory, others for one question, and the hyper-parameters of one axiom."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ltn
+from tests.theory.theories import degrees, pmean, pmean_error, truth
+from tests.tolerance import assert_close
+
+# What the stable operators add: 1e-4 for each projection of a truth value.
+STABLE = 5e-4
+
+
+class TestSemantics:
+    def test_by_name_as_an_object_and_with_hyperparameters(self) -> None:
+        assert ltn.Theory("godel").semantics == ltn.semantics.godel
+        own = ltn.semantics.product.replace(Exists=ltn.fuzzy_ops.Aggreg_Max())
+        assert ltn.Theory(own).semantics == own
+        theory = ltn.Theory("stable_product", p_forall=4, p_exists=6, p_satagg=3)
+        assert theory.hyperparameters["p_forall"] == 4
+        assert theory.semantics.Exists == ltn.fuzzy_ops.Aggreg_pMean(p=6)
+        assert theory.semantics.SatAgg == ltn.fuzzy_ops.Aggreg_pMeanError(p=3)
+
+    def test_unknown_ones(self) -> None:
+        with pytest.raises(ltn.LogicValueError, match=r"no semantics 'goedel'.*godel"):
+            ltn.Theory("goedel")
+        with pytest.raises(ltn.LogicTypeError, match="no hyper-parameter `p_forall`"):
+            ltn.Theory("godel", p_forall=2)
+        with pytest.raises(ltn.LogicTypeError, match="no hyper-parameter `p_foral`"):
+            ltn.Theory(p_foral=2)
+        with pytest.raises(ltn.LogicValueError, match="`p` must be"):
+            ltn.Theory(p_forall=0)
+
+    @pytest.mark.parametrize(
+        "semantics", ["product", "godel", "lukasiewicz", "stable_product", "log_product"]
+    )
+    def test_each_preset_grounds_the_axioms_by_its_operators(self, semantics: str) -> None:
+        """On 0.25, 0.75 and 1.0, by hand."""
+        theory = degrees([0.25, 0.75, 1.0], semantics)
+        theory.axiom("exists x: I(x)", name="some")
+        theory.axiom("forall x: I(x) | ~I(x)", name="either")
+        either = {
+            "product": [1 - 0.75 * 0.25, 1 - 0.75 * 0.25, 1.0],
+            "godel": [0.75, 0.75, 1.0],
+            "lukasiewicz": [1.0, 1.0, 1.0],
+        }
+        errors = 1.0 - np.array(either["product"])
+        expected = {
+            "product": (np.sqrt((0.0625 + 0.5625 + 1.0) / 3), 1.0 - np.sqrt(np.mean(errors**2))),
+            "godel": (1.0, 0.75),
+            "lukasiewicz": (1.0, 1.0),
+            "log_product": ((0.25 + 0.75 + 1.0) / 3, (0.8125 * 0.8125) ** (1 / 3)),
+        }
+        expected["stable_product"] = expected["product"]
+        # The stable operators move truths by 1e-4 each.
+        atol = 5e-4 if semantics == "stable_product" else 2e-6
+        assert_close(theory.report().satisfaction, expected[semantics], atol=atol)
+
+
+class TestOtherOperators:
+    VALUES = (0.2, 0.6, 1.0)
+
+    @pytest.fixture
+    def theory(self) -> ltn.Theory:
+        return degrees(self.VALUES, "product", p_forall=2, p_exists=2)
+
+    def test_p_is_that_of_both_quantifiers(self, theory: ltn.Theory) -> None:
+        assert_close(truth(theory, "exists x: I(x)", p=5), pmean(self.VALUES, 5))
+        assert_close(truth(theory, "forall x: I(x)", p=5), pmean_error(self.VALUES, 5))
+
+    def test_a_p_in_the_text_stays(self, theory: ltn.Theory) -> None:
+        assert_close(truth(theory, "exists[p=3] x: I(x)", p=5), pmean(self.VALUES, 3))
+
+    def test_one_kind_of_quantifier(self, theory: ltn.Theory) -> None:
+        assert_close(truth(theory, "forall x: I(x)", p_forall=7), pmean_error(self.VALUES, 7))
+        assert_close(truth(theory, "exists x: I(x)", p_forall=7), pmean(self.VALUES, 2))
+        assert_close(truth(theory, "exists x: I(x)", p_exists=7), pmean(self.VALUES, 7))
+
+    def test_p_of_one_kind_wins_over_that_of_both(self, theory: ltn.Theory) -> None:
+        assert_close(truth(theory, "exists x: I(x)", p=3, p_exists=7), pmean(self.VALUES, 7))
+        assert_close(truth(theory, "forall x: I(x)", p=3, p_exists=7), pmean_error(self.VALUES, 3))
+
+    def test_another_semantics_by_name_or_as_an_object(self, theory: ltn.Theory) -> None:
+        assert_close(truth(theory, "exists x: I(x)", semantics="godel"), 1.0)
+        assert_close(truth(theory, "forall x: I(x)", semantics=ltn.semantics.godel), 0.2)
+        assert truth(theory, "forall x: I(x)", semantics="lukasiewicz") == 0.0
+
+    def test_with_hyperparameters_of_its_own(self, theory: ltn.Theory) -> None:
+        found = truth(theory, "exists x: I(x)", semantics="stable_product", p=6)
+        assert_close(found, pmean(self.VALUES, 6), atol=STABLE)
+        found = truth(theory, "exists x: I(x)", semantics="stable_product", p_exists=6)
+        assert_close(found, pmean(self.VALUES, 6), atol=STABLE)
+
+    def test_log_product_on_a_theory_of_truths_and_the_other_way_round(self) -> None:
+        truths, logs = degrees(self.VALUES, "stable_product"), degrees(self.VALUES, "log_product")
+        formula = "forall x: I(x) | ~I(x)"
+        either = 1.0 - np.array(self.VALUES) * (1.0 - np.array(self.VALUES))
+        geometric = float(np.prod(either) ** (1 / 3))
+        assert_close(truth(truths, formula, semantics="log_product"), geometric)
+        assert_close(truth(logs, formula), geometric)
+        assert_close(truth(logs, formula, semantics="godel"), 0.6)
+        assert_close(truth(logs, "exists x: I(x)", semantics="product"), pmean(self.VALUES, 2))
+
+    def test_log_product_answers_with_truths(self) -> None:
+        theory = degrees(self.VALUES, "log_product")
+        found = theory.query("I(x)")
+        assert_close(found.tensor, self.VALUES)
+        assert_close(theory.query("~I(x)").tensor, 1.0 - np.array(self.VALUES))
+        # exists = (1/alpha) log mean exp(alpha l).
+        assert_close(truth(theory, "exists x: I(x)", p=3), pmean(self.VALUES, 3))
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"p": 3, "semantics": "godel"}, "have no `p`"),
+            ({"p": 0.5}, "at least 1"),
+            ({"semantics": "goedel"}, "no semantics 'goedel'"),
+            ({"p_forall": "high"}, "`p`"),
+        ],
+    )
+    def test_impossible_ones(self, theory: ltn.Theory, options: dict[str, Any], message: str) -> None:
+        with pytest.raises(ltn.LogicError, match=message):
+            theory.query("exists x: I(x)", **options)
+
+    def test_the_schedule_of_one_axiom_is_not_that_of_queries(self) -> None:
+        theory = degrees(self.VALUES, "product")
+        theory.axiom("exists x: I(x)", name="some")
+        theory.set_hyperparameters(axiom="some", p_exists=8)
+        assert_close(theory.report().satisfaction[0], pmean(self.VALUES, 8))
+        assert_close(truth(theory, "exists x: I(x)"), pmean(self.VALUES, 2))
+
+    def test_queries_follow_the_current_hyperparameters(self, theory: ltn.Theory) -> None:
+        theory.set_hyperparameters(p_exists=4)
+        assert_close(truth(theory, "exists x: I(x)"), pmean(self.VALUES, 4))
+        assert_close(truth(theory, "exists x: I(x)", p=9), pmean(self.VALUES, 9))
+
+
+class TestOneAxiomsOwnHyperparameters:
+    """What was set for one axiom counts in questions, unless they set it themselves."""
+
+    @pytest.fixture
+    def theory(self) -> ltn.Theory:
+        theory = degrees([0.2, 0.6], "product")
+        theory.axiom("forall x: exists y: I(x) & I(y)", name="own")
+        theory.set_hyperparameters("own", p_exists=1)
+        return theory
+
+    def test_in_explanations_and_reports(self, theory: ltn.Theory) -> None:
+        assert_close(theory.explain("own").truth, [0.2 * 0.4, 0.6 * 0.4])
+        assert_close(theory.report(p_forall=1).satisfaction, [0.4 * 0.4])
+
+    def test_but_a_question_comes_first(self, theory: ltn.Theory) -> None:
+        strict = pmean([0.2, 0.6], 8)
+        assert_close(theory.explain("own", p_exists=8).truth, [0.2 * strict, 0.6 * strict])
+        assert_close(theory.report(p_forall=1, p_exists=8).satisfaction, [0.4 * strict])
+        assert_close(theory.report(semantics="godel").satisfaction, [0.2])
+
+    def test_options_of_the_text_are_left_out_where_other_operators_have_none(self) -> None:
+        theory = degrees([0.2, 0.6], "product")
+        theory.axiom("exists[p=4] x: I(x)")
+        assert_close(theory.report(semantics="godel").satisfaction, [0.6])
+
+    def test_the_summary_shows_numbers(self, theory: ltn.Theory) -> None:
+        theory.set_hyperparameters(p_forall=3)
+        lines: list[str] = []
+        theory.summary(print_fn=lines.append)
+        assert "  Forall: Aggreg_pMeanError(p=3.0, stable=False)" in lines[0].splitlines()
