@@ -3,7 +3,7 @@
 Badreddine, d'Avila Garcez, Serafini and Spranger, "Logic Tensor Networks", Artificial Intelligence 303, 2022.
 """
 
-from ltn import callbacks, core, fuzzy_ops, language, plot, semantics, utils
+from ltn import callbacks, core, fuzzy_ops, language, plot, reasoning, semantics, utils
 from ltn.core import (
     Constant,
     Expression,
@@ -61,6 +61,7 @@ __all__ = [
     "language",
     "load",
     "plot",
+    "reasoning",
     "semantics",
     "transpose_free_vars",
     "undiag",

@@ -27,6 +27,7 @@ PUBLIC_MODULES = [
     ltn.fuzzy_ops,
     ltn.language,
     ltn.plot,
+    ltn.reasoning,
     ltn.semantics,
     ltn.utils,
     importlib.import_module("ltn.errors"),
@@ -42,12 +43,13 @@ LAYERS = [
     "utils",
     "language",
     "theory",
+    "reasoning",
     "callbacks",
     "plot",
 ]
 # Formulas combine under the semantics in force, so `core` needs `semantics`; `Semantics.wrap` hands out the
-# wrappers of `core`, imported when it is called.
-UPWARD = {("semantics", "core")}
+# wrappers of `core`, imported when it is called. So does `Theory.entails` with what reasons about theories.
+UPWARD = {("semantics", "core"), ("theory", "reasoning")}
 
 
 @pytest.mark.parametrize("module", PUBLIC_MODULES, ids=lambda module: module.__name__)

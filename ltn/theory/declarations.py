@@ -90,8 +90,9 @@ class Declarations(CompiledModel):
             domain: of all of them.
             values: their features, (k, *features).
             trainable: whether they are learned, as embeddings; by default where no values are given.
-            initializer: of learned ones without values, a Keras initializer; by default uniform, within
-                the bounds of the domain or else in [0, 1].
+            initializer: of learned ones, a Keras initializer; by default uniform, within the bounds of the
+                domain, else in the range of `values`, else in [0, 1]. It makes those without values, and
+                the other starting points of reasoning.
             regularizer: a Keras regularizer of learned ones.
         """
         _check_domain(domain)

@@ -83,14 +83,13 @@ class Individuals(keras.Layer):
         self.domain = domain
         self.regularizer = keras.regularizers.get(regularizer)
         constraint = constraint_of(domain)
-        if values is not None:
-            # Kept as numbers in the file's weights, not in its configuration.
-            self.initializer = keras.initializers.Zeros()
+        if isinstance(domain.bounds, tuple):
+            low, high = domain.bounds
         else:
-            low, high = domain.bounds if isinstance(domain.bounds, tuple) else (0.0, 1.0)
-            self.initializer = keras.initializers.get(initializer) or keras.initializers.RandomUniform(
-                low, high
-            )
+            low, high = (0.0, 1.0) if values is None else (float(np.min(values)), float(np.max(values)))
+        default = keras.initializers.RandomUniform(low, high) if trainable else keras.initializers.Zeros()
+        # Values that were given are kept in the file's weights, not in its configuration.
+        self.initializer = keras.initializers.get(initializer) or default
         self.table = self.add_weight(
             shape=(len(self.names), *domain.shape),
             initializer=self.initializer,
@@ -105,6 +104,15 @@ class Individuals(keras.Layer):
             self.table.assign(constraint(self.table.value))
         self.built = True
 
+    def drawn_afresh(self) -> np.ndarray:
+        """Other features for all of them, as the initializer draws them, inside the bounds."""
+        # One and the same Keras initializer draws the same numbers each time; a copy draws others.
+        clone = getattr(self.initializer, "clone", None)
+        draw = self.initializer if clone is None else clone()
+        constraint = self.table.constraint
+        drawn = draw(self.table.shape, dtype=self.table.dtype)
+        return np.array(drawn if constraint is None else constraint(drawn))
+
     @property
     def tensor(self) -> tf.Tensor:
         """All of them, shape (k, *features), read now: gradients reach the weight."""
@@ -115,7 +123,6 @@ class Individuals(keras.Layer):
             "names": list(self.names),
             "domain": self.domain.name,
             "trainable": self.trainable,
-            "regularizer": self.regularizer and keras.regularizers.serialize(self.regularizer),
         }
 
 

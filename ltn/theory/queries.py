@@ -56,24 +56,40 @@ class Question(NamedTuple):
     named: Mapping[str, Any]
 
 
+def with_tensors(theory: Theory, asked: Question) -> Question:
+    """The question with its data checked, and as tensors: compiled code takes arrays for constants."""
+    hyperparameters, data = _settings_and_data(theory, asked)
+    return asked._replace(data=data_module.checked(theory.signature, data), named=hyperparameters)
+
+
 def evaluation_for(theory: Theory, asked: Question) -> Evaluation:
     """An evaluation for a question: on data given by name, perhaps with other operators than in training."""
-    data, semantics, p, named = asked
-    operators = theory.semantics if semantics is None else semantics_module.get(semantics)
-    known = operators.hyperparameters()
-    hyperparameters = {name: value for name, value in named.items() if name in known}
-    if p is not None:
-        quantifiers = {name: p for name in ("p_forall", "p_exists") if name in known}
+    operators = _operators(theory, asked)
+    hyperparameters, data = _settings_and_data(theory, asked)
+    if asked.p is not None:
+        known = operators.hyperparameters()
+        quantifiers = {name: asked.p for name in ("p_forall", "p_exists") if name in known}
         if not quantifiers:
             raise LogicValueError(f"The quantifiers {operators.Forall}, {operators.Exists} have no `p`.")
         hyperparameters = quantifiers | hyperparameters
-    groundings = {name: value for name, value in named.items() if name not in hyperparameters}
-    twice = [name for name in groundings if data is not None and name in data]
+    space = space_of(operators.with_hyperparameters(**hyperparameters))
+    table = data_module.checked(theory.signature, data)
+    return theory.evaluation(space, table, other_operators=asked.semantics is not None)
+
+
+def _operators(theory: Theory, asked: Question) -> Semantics | LogSemantics:
+    return theory.semantics if asked.semantics is None else semantics_module.get(asked.semantics)
+
+
+def _settings_and_data(theory: Theory, asked: Question) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The hyper-parameters that were given by name, and all data."""
+    known = _operators(theory, asked).hyperparameters()
+    hyperparameters = {name: value for name, value in asked.named.items() if name in known}
+    groundings = {name: value for name, value in asked.named.items() if name not in known}
+    twice = [name for name in groundings if asked.data is not None and name in asked.data]
     if twice:
         raise LogicValueError(f"Data came twice for {', '.join(twice)}.")
-    table = data_module.checked(theory.signature, {**(data or {}), **groundings})
-    space = space_of(operators.with_hyperparameters(**hyperparameters))
-    return theory.evaluation(space, table, other_operators=semantics is not None)
+    return hyperparameters, {**(asked.data or {}), **groundings}
 
 
 def options_of(theory: Theory, axiom: Axiom, asked: Question) -> Options:

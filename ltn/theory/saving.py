@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import keras
@@ -50,10 +50,10 @@ def load(path: Any) -> Theory:
 
 def config_of(theory: Theory) -> dict[str, Any]:
     """What a theory consists of, but for its weights."""
-    code = [axiom.name for axiom in theory.axiom_list if axiom.tree is None]
+    code = _axioms_in_python(theory)
     if code:
         raise LogicValueError(
-            f"The theory cannot be saved: the axioms {', '.join(code)} are Python code. Write them as "
+            f"The theory cannot be saved: the axioms {code} are Python code. Write them as "
             "text, or save the weights only: theory.save_weights('theory.weights.h5')."
         )
     parts: dict[str, Any] = {name: symbol.network for name, symbol in theory.symbols.items()}
@@ -67,14 +67,69 @@ def config_of(theory: Theory) -> dict[str, Any]:
             "a Keras layer, or register the function with keras.saving.register_keras_serializable; or save "
             "the weights only: theory.save_weights('theory.weights.h5')."
         )
+    # An initializer that is code is left out: the values are among the weights.
+    return _description(
+        theory, lambda part: keras.saving.serialize_keras_object(part) if _can_be_saved(part) else None
+    )
+
+
+def copied(theory: Theory) -> Theory:
+    """A theory of the same language, with weights of its own; plain Python code is shared by both."""
+    code = _axioms_in_python(theory)
+    if code:
+        raise LogicValueError(
+            f"The theory cannot be copied: the axioms {code} are Python code, which knows the symbols of "
+            "this theory only. Write them as text."
+        )
+    twins: dict[int, Any] = {}
+
+    def packed(part: Any) -> Any:
+        if isinstance(part, keras.Layer) and id(part) not in twins:
+            twins[id(part)] = rebuilt(part)
+        return twins.get(id(part), part)
+
+    copy = restored(type(theory), _description(theory, packed))
+    for own, weight in zip(copy.weights, theory.weights, strict=True):
+        own.assign(weight.value)
+    return copy
+
+
+def rebuilt(network: keras.Layer) -> keras.Layer:
+    """A network of the same configuration, with weights of its own, initialised afresh."""
+    shapes = [tuple(weight.shape) for weight in network.weights]
+    try:
+        twin = type(network).from_config(network.get_config())
+        if not twin.built:
+            twin.build_from_config(network.get_build_config())
+        same = [tuple(weight.shape) for weight in twin.weights] == shapes
+    except (NotImplementedError, TypeError, ValueError) as error:
+        raise _not_rebuilt(network) from error
+    if not same:
+        raise _not_rebuilt(network)
+    return twin
+
+
+def _not_rebuilt(network: keras.Layer) -> LogicValueError:
+    return LogicValueError(
+        f"Keras cannot rebuild the network '{network.name}', a {type(network).__name__}, from its "
+        "configuration: give its class a get_config() that returns the arguments of its __init__."
+    )
+
+
+def _axioms_in_python(theory: Theory) -> str:
+    return ", ".join(axiom.name for axiom in theory.axiom_list if axiom.tree is None)
+
+
+def _description(theory: Theory, packed: Callable[[Any], Any]) -> dict[str, Any]:
+    """The parts of a theory; `packed` tells how networks and regularizers stand in it."""
     return {
         "name": theory.name,
         "hyperparameters": theory._hyperparameters.get_config(),
-        "regularizer": theory.regularizer and keras.regularizers.serialize(theory.regularizer),
+        "regularizer": packed(theory.regularizer),
         "signature": theory.signature.get_config(),
         "choices": {name: choice.get_config() for name, choice in theory.choices.items()},
         # In the order of declaration, which is that of the weights, and of what the optimizer knows of them.
-        "declarations": [part for layer in theory.layers for part in _declarations(theory, layer)],
+        "declarations": [part for layer in theory.layers for part in _declarations(theory, layer, packed)],
         "axioms": [
             {"name": axiom.name, "formula": str(axiom), "weight": axiom.weight} for axiom in theory.axiom_list
         ],
@@ -102,20 +157,20 @@ def restored(cls: type[Theory], config: dict[str, Any]) -> Theory:
     return theory
 
 
-def _declarations(theory: Theory, layer: keras.Layer) -> Iterator[dict[str, Any]]:
+def _declarations(
+    theory: Theory, layer: keras.Layer, packed: Callable[[Any], Any]
+) -> Iterator[dict[str, Any]]:
     """What a layer of the theory grounds: individuals, a proposition, or symbols (several may share it)."""
     if any(layer is table for table in theory.individuals):
-        # Where it is code it is left out: the values are among the weights.
-        initializer = layer.initializer if _can_be_saved(layer.initializer) else None
-        config = layer.get_config() | {"initializer": keras.initializers.serialize(initializer)}
-        yield {"kind": "individuals", "name": None, "grounding": config}
+        parts = {name: packed(getattr(layer, name)) for name in ("initializer", "regularizer")}
+        yield {"kind": "individuals", "name": None, "grounding": layer.get_config() | parts}
     for name, proposition in theory.propositions.items():
         if proposition is layer:
             grounding = {"truth_value": float(proposition.tensor), "trainable": proposition.trainable}
             yield {"kind": "proposition", "name": name, "grounding": grounding}
     for name, symbol in theory.symbols.items():
         if symbol is layer:
-            yield {"kind": "symbol", "name": name, "grounding": _symbol(symbol)}
+            yield {"kind": "symbol", "name": name, "grounding": _symbol(symbol, packed)}
 
 
 def _restored_individuals(signature: Signature, config: dict[str, Any]) -> Individuals:
@@ -140,11 +195,11 @@ def _can_be_saved(part: Any) -> bool:
     return "__lambda__" not in written and not any("lambda" in str(warning.message) for warning in caught)
 
 
-def _symbol(symbol: Symbol) -> dict[str, Any]:
+def _symbol(symbol: Symbol, packed: Callable[[Any], Any]) -> dict[str, Any]:
     config: dict[str, Any] = {
         "kind": "predicate" if isinstance(symbol, Predicate) else "function",
         "name": symbol.name,
-        "network": keras.saving.serialize_keras_object(symbol.network),
+        "network": packed(symbol.network),
     }
     if isinstance(symbol.model, LogitsModel):
         config["activation"] = symbol.model.activation_function
@@ -153,7 +208,9 @@ def _symbol(symbol: Symbol) -> dict[str, Any]:
 
 
 def _restored_symbol(config: dict[str, Any]) -> Symbol:
-    network = keras.saving.deserialize_keras_object(config["network"])
+    network = config["network"]
+    if isinstance(network, dict):
+        network = keras.saving.deserialize_keras_object(network)
     if config["kind"] == "function":
         return Function(network, config["name"])
     if "activation" not in config:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import keras
 import pandas as pd
@@ -17,6 +17,9 @@ from ltn.theory import queries, reports, saving
 from ltn.theory.axioms import Axiom
 from ltn.theory.queries import Question
 from ltn.theory.training import Data, Training
+
+if TYPE_CHECKING:
+    from ltn.reasoning import Bounds, Verdict
 
 
 @keras.saving.register_keras_serializable(package="ltn")
@@ -154,6 +157,107 @@ class Theory(Training):
     def summary(self, print_fn: Callable[[str], Any] = print) -> None:
         """Print the domains, the symbols with their numbers of parameters, and the axioms."""
         print_fn(reports.summary(self))
+
+    # Reasoning
+
+    def entails(
+        self,
+        formula: str | Node,
+        q: float = 0.95,
+        data: Data | None = None,
+        *,
+        method: str = "refutation",
+        slack: float = 5.0,
+        alpha: float = 0.05,
+        beta: float = 10.0,
+        restarts: int = 10,
+        steps: int = 300,
+        optimizer: Any = None,
+        seed: int | None = None,
+        verbose: Any = "auto",
+        semantics: Semantics | LogSemantics | str | None = None,
+        p: float | None = None,
+        **named: Any,
+    ) -> Verdict:
+        """Whether a closed formula is a logical consequence of the theory: K |=_q phi.
+
+        It is if every grounding that satisfies the axioms to q makes the formula true. Refutation searches
+        for one that does not, minimising
+
+            G(phi) + elu(alpha, beta (q - G(K)))
+
+        over all that is learned, first from the theory as it is, then from fresh starting points, until a
+        counterexample is found. `method="brave"`, querying after learning, maximises G(K) instead, and asks
+        for phi then; it may overlook what refutation finds. The theory is not changed.
+
+        Args:
+            formula: closed; its text or its tree.
+            q: the satisfaction of the axioms, between 0.5 and 1.
+            data: individuals for variables, by name, as for `query`.
+            method: "refutation" or "brave".
+            slack: phi counts as false below 1 - slack (1 - q), or below 0.5 where that is less. Axioms that
+                are true to q only let what follows from several of them fall below q: b may be 0.93 when
+                a and a -> b are satisfied to 0.95. `slack=1` is the paper's definition, phi < q.
+            alpha, beta: of the penalty, see `ltn.reasoning.elu`. While a search ends below q, beta is raised.
+            restarts: the number of starting points.
+            steps: of gradient descent, from each.
+            optimizer: a Keras optimizer; by default Adam, with a step of 0.1 that falls to 0.
+            seed: of the starting points.
+            verbose: 0 for no progress bar.
+            semantics, p, named: as for `query`. A mean as quantifier blurs "some": with p = 2 and q = 0.95
+                `exists` asks for nine individuals of ten; a high p_exists makes it ask for one.
+
+        Returns:
+            A `ltn.reasoning.Verdict`, truthy if the formula follows, with the counterexample if not.
+
+        >>> import ltn
+        >>> theory = ltn.Theory()
+        >>> A, B = (theory.proposition(name, trainable=True) for name in "AB")
+        >>> axioms = theory.axioms("A\\nA -> B")
+        >>> bool(theory.entails("B", verbose=0)), bool(theory.entails("~B", verbose=0))
+        (True, False)
+        """
+        from ltn.reasoning import consequence
+
+        effort = consequence.Effort(q, slack, alpha, beta, restarts, steps, optimizer, seed, verbose)
+        return consequence.entails(self, formula, Question(data, semantics, p, named), method, effort)
+
+    def bounds(
+        self,
+        formula: str | Node,
+        q: float = 0.95,
+        data: Data | None = None,
+        *,
+        slack: float = 5.0,
+        alpha: float = 0.05,
+        beta: float = 10.0,
+        restarts: int = 10,
+        steps: int = 300,
+        optimizer: Any = None,
+        seed: int | None = None,
+        verbose: Any = "auto",
+        semantics: Semantics | LogSemantics | str | None = None,
+        p: float | None = None,
+        **named: Any,
+    ) -> Bounds:
+        """The lowest and the highest truth value of a closed formula while the axioms are satisfied to q.
+
+        A warning says so where they are further apart than slack (1 - q): then the theory does not pin the
+        formula down, and what a query returns depends on chance. Where q is not reached at all, both are
+        None, and the satisfaction that was reached is the answer. The arguments are those of `entails`.
+
+        >>> import ltn
+        >>> theory = ltn.Theory()
+        >>> A, B = (theory.proposition(name, trainable=True) for name in "AB")
+        >>> axioms = theory.axioms("A\\nA -> ~B")
+        >>> found = theory.bounds("B", verbose=0)
+        >>> print(f"{found.low:.2f} {found.high:.2f}")
+        0.00 0.07
+        """
+        from ltn.reasoning import consequence
+
+        effort = consequence.Effort(q, slack, alpha, beta, restarts, steps, optimizer, seed, verbose)
+        return consequence.bounds(self, formula, Question(data, semantics, p, named), effort)
 
     # Saving
 

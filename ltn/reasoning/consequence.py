@@ -1,0 +1,190 @@
+"""Logical consequence: by refutation, by querying after learning, and the bounds of a truth value."""
+
+from __future__ import annotations
+
+import numbers
+import random
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import keras
+import numpy as np
+import pandas as pd
+
+from ltn.errors import LogicTypeError, LogicValueError
+from ltn.language import Node
+from ltn.reasoning import starts
+from ltn.reasoning.grounding import Grounding
+from ltn.reasoning.search import Found, Goal, Search
+from ltn.reasoning.verdict import Bounds, Case, Method, Verdict
+from ltn.theory import queries
+from ltn.theory.queries import Question
+
+if TYPE_CHECKING:
+    from ltn.theory import Theory
+
+_METHODS = ("refutation", "brave")
+
+
+class Effort(NamedTuple):
+    """How a search is made, as `Theory.entails` explains it."""
+
+    q: float
+    slack: float
+    alpha: float
+    beta: float
+    restarts: int
+    steps: int
+    optimizer: Any
+    seed: int | None
+    verbose: Any
+
+    @property
+    def level(self) -> float:
+        """A formula counts as false below it: its error is more than `slack` times that of the axioms."""
+        return max(0.5, 1.0 - self.slack * (1.0 - self.q))
+
+    def check(self) -> None:
+        """Raise where a setting makes no sense."""
+        if not 0.5 < self.q < 1.0:
+            raise LogicValueError(f"`q` must lie between 0.5 and 1, both excluded; got {self.q!r}.")
+        if not self.slack >= 1.0:
+            raise LogicValueError(f"`slack` must be at least 1, the paper's definition; got {self.slack!r}.")
+        for name in ("alpha", "beta"):
+            if not 0.0 <= getattr(self, name) < float("inf"):
+                raise LogicValueError(f"`{name}` must be at least 0; got {getattr(self, name)!r}.")
+        for name in ("restarts", "steps"):
+            number = getattr(self, name)
+            if not isinstance(number, numbers.Integral) or number < 1:
+                raise LogicValueError(f"`{name}` must be a whole number, at least 1; got {number!r}.")
+
+
+def entails(theory: Theory, formula: str | Node, asked: Question, method: str, effort: Effort) -> Verdict:
+    """The verdict on a formula."""
+    if method not in _METHODS:
+        raise LogicValueError(f"`method` must be one of {', '.join(_METHODS)}; got {method!r}.")
+    finder = _Finder(theory, formula, asked, effort)
+    runs: list[Found] = []
+    refuted = None
+    for found in finder.runs(1.0 if method == "refutation" else 0.0):
+        runs.append(found)
+        if found.satisfaction >= effort.q and found.value < effort.level:
+            refuted = refuted or found
+            if method == "refutation":
+                break
+    finder.close()
+    satisfying = [found for found in runs if found.satisfaction >= effort.q]
+    case: Case = "refuted" if refuted else "assumed" if satisfying else "unsatisfied"
+    deciding = refuted or (
+        min(satisfying, key=lambda found: found.value)
+        if satisfying
+        else max(runs, key=lambda found: found.satisfaction)
+    )
+    return Verdict(
+        str(finder.tree),
+        cast(Method, method),
+        effort.q,
+        effort.level,
+        case,
+        deciding.satisfaction,
+        deciding.value,
+        Grounding.of(theory, deciding.weights),
+        pd.DataFrame([found[1:3] for found in runs], columns=["satisfaction", "value"]),
+        _curve(runs),
+    )
+
+
+def bounds(theory: Theory, formula: str | Node, asked: Question, effort: Effort) -> Bounds:
+    """The lowest and the highest value of a formula."""
+    finder = _Finder(theory, formula, asked, effort, directions=2)
+    runs = [found for direction in (1.0, -1.0) for found in finder.runs(direction)]
+    finder.close()
+    best = max(found.satisfaction for found in runs)
+    satisfying = [found for found in runs if found.satisfaction >= effort.q]
+    if not satisfying:
+        warnings.warn(
+            f"Nothing was found that satisfies the theory to q = {effort.q:g}: the best was {best:.3f}. "
+            "Ask with a lower q.",
+            stacklevel=3,
+        )
+        return Bounds(None, None, best, effort.q, None, None)
+    low, high = (choose(satisfying, key=lambda found: found.value) for choose in (min, max))
+    if high.value - low.value > 1.0 - effort.level:
+        warnings.warn(
+            f"The theory does not pin `{finder.tree}` down: satisfied to q = {effort.q:g} it allows all "
+            f"from {low.value:.3f} to {high.value:.3f}. What a query returns is a guess.",
+            stacklevel=3,
+        )
+    lowest, highest = (Grounding.of(theory, found.weights) for found in (low, high))
+    return Bounds(low.value, high.value, best, effort.q, lowest, highest)
+
+
+class _Finder:
+    """Runs of one search from the starting points, with a progress bar."""
+
+    def __init__(
+        self, theory: Theory, formula: str | Node, asked: Question, effort: Effort, directions: int = 1
+    ):
+        effort.check()
+        self.tree = queries.parsed(theory, formula)
+        text = formula if isinstance(formula, str) else ""
+        theory.signature.check_formula(self.tree, text)
+        theory.signature.check_closed(self.tree, text)
+        if not theory.trainable_variables:
+            raise LogicValueError(
+                "Nothing in the theory is learned: it has one grounding, which theory.query(...) evaluates."
+            )
+        self._theory = theory
+        self._effort = effort
+        self._seed = random.getrandbits(32) if effort.seed is None else effort.seed
+        self._search = Search(theory, self.tree, queries.with_tensors(theory, asked), _optimizer(effort))
+        self._at_start = starts.values_of(theory.trainable_variables)
+        # Evaluated once where errors are explained, not in a graph.
+        self._search.evaluate(self._at_start)
+        self._bar = keras.utils.Progbar(
+            directions * effort.restarts * effort.steps, verbose=1 if effort.verbose else 0, unit_name="step"
+        )
+        self._steps = 0
+
+    def runs(self, direction: float) -> Iterator[Found]:
+        """The best grounding from each starting point: the theory as it is, then afresh."""
+        effort = self._effort
+        goal = Goal(direction, effort.q, effort.alpha, effort.beta, learning=direction == 0.0)
+        for restart in range(effort.restarts):
+            seed = f"{self._seed}/{restart}"
+            start = starts.fresh(self._theory, seed) if restart else self._at_start
+            formula_first = restart > 0 and direction != 0.0
+            yield self._search.run(start, goal, effort.steps, self._progress, formula_first)
+
+    def close(self) -> None:
+        """End the line of the progress bar, where the runs have ended before their number."""
+        self._bar.update(self._steps, finalize=True)
+
+    def _progress(self, steps: int, curve: np.ndarray) -> None:
+        # The rounds with a stronger penalty come on top of what was foreseen.
+        self._steps += steps
+        self._bar.target = max(self._bar.target, self._steps)
+        last = [("satisfaction", curve[-1, 1]), ("value", curve[-1, 2])]
+        self._bar.update(self._steps, last, finalize=False)
+
+
+def _optimizer(effort: Effort) -> Any:
+    if effort.optimizer is None:
+        # Large steps first, to get anywhere; small ones at last, to settle where the satisfaction is q.
+        return keras.optimizers.RMSprop(keras.optimizers.schedules.CosineDecay(0.05, effort.steps))
+    optimizer = keras.optimizers.get(effort.optimizer)
+    if not isinstance(optimizer, keras.optimizers.Optimizer):
+        raise LogicTypeError(f"`optimizer` must be a Keras optimizer; got {effort.optimizer!r}.")
+    return type(optimizer).from_config(optimizer.get_config())
+
+
+def _curve(runs: list[Found]) -> pd.DataFrame:
+    tables = [
+        pd.DataFrame(found.curve, columns=["loss", "satisfaction", "value"])
+        .rename_axis("step")
+        .reset_index()
+        .assign(restart=number)
+        for number, found in enumerate(runs, 1)
+    ]
+    return pd.concat(tables, ignore_index=True)[["restart", "step", "loss", "satisfaction", "value"]]

@@ -1,0 +1,137 @@
+"""A grounding that a search found, by the names of what it grounds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import keras
+import numpy as np
+
+from ltn.errors import LogicValueError
+from ltn.language.names import listed
+from ltn.theory.saving import copied
+
+if TYPE_CHECKING:
+    from ltn.theory import Theory
+
+_KINDS = ("constants", "propositions", "weights")
+
+
+class Grounding:
+    """G_theta: what the learned symbols of a theory denote.
+
+    Attributes:
+        constants: the features of each learned constant, by name.
+        propositions: the truth value of each learned proposition, by name.
+        weights: those of the networks, as "smokes/0/kernel": the symbol, the number of the weight, its name.
+
+    >>> import ltn
+    >>> theory = ltn.Theory("product")
+    >>> A, B = (theory.proposition(name, 0.0, trainable=True) for name in "AB")
+    >>> axiom = theory.axiom("A | B")
+    >>> counterexample = theory.entails("A", verbose=0).counterexample
+    >>> counterexample
+    Grounding(A = 0.000, B = 1.000)
+    >>> counterexample.apply_to(theory).query("A | B")
+    Formula(tensor=1., free_vars=[])
+    """
+
+    def __init__(
+        self,
+        constants: dict[str, np.ndarray],
+        propositions: dict[str, float],
+        weights: dict[str, np.ndarray],
+    ):
+        self.constants = constants
+        self.propositions = propositions
+        self.weights = weights
+
+    @classmethod
+    def of(cls, theory: Theory, values: Sequence[np.ndarray]) -> Grounding:
+        """The values of a theory's trainable variables, by name."""
+        by_variable = {id(v): value for v, value in zip(theory.trainable_variables, values, strict=True)}
+        parts: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
+        for place in _places(theory):
+            value = by_variable[id(place.variable)]
+            parts[place.kind][place.name] = value if place.row is None else value[place.row]
+        parts["propositions"] = {name: float(value) for name, value in parts["propositions"].items()}
+        return cls(**parts)
+
+    def apply_to(self, theory: Theory) -> Theory:
+        """A copy of the theory with this grounding; the theory itself keeps its own.
+
+        The copy is not compiled. What is plain Python code in the theory is shared with it.
+        """
+        places = list(_places(theory))
+        expected = {(place.kind, place.name) for place in places}
+        given = {(kind, name) for kind in _KINDS for name in getattr(self, kind)}
+        if given != expected:
+            differing = sorted(name for _, name in given ^ expected)
+            raise LogicValueError(
+                f"This grounding is of another theory: {listed(differing)} is learned in one of them only."
+            )
+        copy = copied(theory)
+        for place in _places(copy):
+            value = getattr(self, place.kind)[place.name]
+            if place.row is not None:
+                table = place.variable.value.numpy().copy()
+                table[place.row] = value
+                value = table
+            place.variable.assign(value)
+        return copy
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the arrays to a NumPy `.npz` file; `Grounding.load` reads it."""
+        if not str(path).endswith(".npz"):
+            raise LogicValueError(f"A grounding is saved to a file whose name ends with .npz; got {path}.")
+        arrays = {f"{kind}:{name}": value for kind in _KINDS for name, value in getattr(self, kind).items()}
+        np.savez(path, **arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Grounding:
+        """Read what `save` wrote."""
+        parts: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
+        with np.load(path, allow_pickle=False) as arrays:
+            for key in arrays:
+                kind, _, name = key.partition(":")
+                parts[kind][name] = float(arrays[key]) if kind == "propositions" else arrays[key]
+        return cls(**parts)
+
+    def __repr__(self) -> str:
+        shown = [f"{name} = {value:.3f}" for name, value in self.propositions.items()]
+        if self.constants:
+            shown.append(f"constants {listed(list(self.constants))}")
+        if self.weights:
+            symbols = list(dict.fromkeys(name.partition("/")[0] for name in self.weights))
+            shown.append(f"weights of {listed(symbols)}")
+        return f"Grounding({', '.join(shown)})"
+
+
+class _Place(NamedTuple):
+    """Where a theory keeps a part of its grounding."""
+
+    kind: str
+    name: str
+    variable: Any
+    row: int | None = None
+
+
+def _places(theory: Theory) -> Iterator[_Place]:
+    for table in theory.individuals:
+        for row, name in enumerate(table.names if table.trainable else ()):
+            yield _Place("constants", name, table.table, row)
+    for name, proposition in theory.propositions.items():
+        for weight in proposition.trainable_weights:
+            yield _Place("propositions", name, weight)
+    seen = {id(table.table) for table in theory.individuals}
+    for name, symbol in theory.symbols.items():
+        network = symbol.network
+        for number, weight in enumerate(
+            network.trainable_weights if isinstance(network, keras.Layer) else ()
+        ):
+            # Of a network that several symbols share, the weights are those of the first.
+            if id(weight) not in seen:
+                seen.add(id(weight))
+                yield _Place("weights", f"{name}/{number}/{weight.name}", weight)

@@ -1,0 +1,63 @@
+"""Starting points of a search: groundings as their own initialisers make them."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import keras
+import numpy as np
+
+from ltn.core import Proposition
+from ltn.core.symbols import Symbol
+from ltn.theory.individuals import Individuals
+from ltn.theory.saving import rebuilt
+
+if TYPE_CHECKING:
+    from ltn.theory import Theory
+
+
+def values_of(variables: Sequence[keras.Variable]) -> list[np.ndarray]:
+    """Copies of the values of Keras variables."""
+    return [np.array(variable.value.numpy()) for variable in variables]
+
+
+def fresh(theory: Theory, seed: str) -> list[np.ndarray]:
+    """The weights that are learned, initialised anew; the theory keeps its own.
+
+    Embeddings and networks start as their initialisers make them, propositions anywhere in [0, 1].
+    """
+    weights = theory.trainable_variables
+    values = dict(zip(map(id, weights), values_of(weights), strict=True))
+    with seeded(seed):
+        for layer in theory.layers:
+            values.update(_initialised(layer))
+    return [values[id(weight)] for weight in weights]
+
+
+@contextlib.contextmanager
+def seeded(seed: str) -> Iterator[None]:
+    """Seed the generators that initialisers draw from, and leave them as they were."""
+    states = random.getstate(), np.random.get_state()
+    random.seed(seed)
+    np.random.seed(random.getrandbits(32))
+    try:
+        yield
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])
+
+
+def _initialised(layer: keras.Layer) -> dict[int, np.ndarray]:
+    """New values of the weights of a layer, by the identity of the weight."""
+    if isinstance(layer, Proposition):
+        return {id(weight): np.array(random.random(), np.float32) for weight in layer.trainable_weights}
+    if isinstance(layer, Individuals):
+        return {id(layer.table): layer.drawn_afresh()}
+    network = layer.network if isinstance(layer, Symbol) else layer
+    if not isinstance(network, keras.Layer) or not network.trainable_weights:
+        return {}
+    drawn = values_of(rebuilt(network).trainable_weights)
+    return dict(zip(map(id, network.trainable_weights), drawn, strict=True))

@@ -1,0 +1,135 @@
+"""What reasoning answers: a verdict on a formula, or the bounds of its truth value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import pandas as pd
+
+from ltn.reasoning.grounding import Grounding
+
+Case = Literal["unsatisfied", "assumed", "refuted"]
+Method = Literal["refutation", "brave"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Verdict:
+    """Whether a formula is a logical consequence of a theory, as far as a search could tell.
+
+    It is truthy where the formula follows. The case that decided is one of the paper's three:
+
+        "unsatisfied": no grounding found satisfies the axioms to q, so that everything follows;
+        "assumed": no grounding found that satisfies the axioms to q makes the formula false;
+        "refuted": one does, and is the counterexample.
+
+    Only the third is certain; the other two hold for the groundings that the search has seen.
+
+    Attributes:
+        formula: its text.
+        method: "refutation" or "brave".
+        q: the satisfaction of the axioms that was demanded.
+        level: the formula counts as false below it.
+        case: which case decided.
+        satisfaction: G*(K), of the grounding that decided.
+        value: G*(phi), under the same.
+        grounding: the one that decided.
+        runs: a table with a row per starting point: `satisfaction` and `value` of its best grounding.
+        curve: a table with a row per step: `restart`, `step`, `loss`, `satisfaction`, `value`.
+
+    >>> import ltn
+    >>> theory = ltn.Theory("product")
+    >>> A, B = (theory.proposition(name, 0.0, trainable=True) for name in "AB")
+    >>> axiom = theory.axiom("A | B")
+    >>> verdict = theory.entails("A", verbose=0)
+    >>> bool(verdict), verdict.case
+    (False, 'refuted')
+    >>> print(verdict)
+    `A` does not follow: a grounding that satisfies the theory (1.000, q = 0.95) gives it 0.000. Found from \
+starting point 1.
+    """
+
+    formula: str
+    method: Method
+    q: float
+    level: float
+    case: Case
+    satisfaction: float
+    value: float
+    grounding: Grounding
+    runs: pd.DataFrame
+    curve: pd.DataFrame
+
+    def __bool__(self) -> bool:
+        return self.case != "refuted"
+
+    @property
+    def counterexample(self) -> Grounding | None:
+        """The grounding that satisfies the axioms and not the formula; None where none was found."""
+        return self.grounding if self.case == "refuted" else None
+
+    @property
+    def restarts(self) -> int:
+        """The number of starting points that were tried."""
+        return len(self.runs)
+
+    @property
+    def steps(self) -> int:
+        """The number of steps of gradient descent, of all of them together."""
+        return len(self.curve)
+
+    @property
+    def share(self) -> float | None:
+        """The share of those that satisfy the formula, among the best groundings that satisfy the axioms."""
+        satisfying = self.runs[self.runs.satisfaction >= self.q]
+        return float((satisfying.value >= self.level).mean()) if len(satisfying) else None
+
+    def __repr__(self) -> str:
+        tried = f"{self.restarts} starting point{'s' * (self.restarts != 1)}"
+        if self.case == "unsatisfied":
+            return (
+                f"`{self.formula}` follows only because nothing was found that satisfies the theory to "
+                f"q = {self.q:g}: the best of {tried} reached {self.satisfaction:.3f}. Ask with a lower q."
+            )
+        if self.case == "refuted":
+            first = int((self.runs.satisfaction.ge(self.q) & self.runs.value.lt(self.level)).argmax()) + 1
+            return (
+                f"`{self.formula}` does not follow: a grounding that satisfies the theory "
+                f"({self.satisfaction:.3f}, q = {self.q:g}) gives it {self.value:.3f}. Found from starting "
+                f"point {first}."
+            )
+        searched = "after learning it holds" if self.method == "brave" else "no counterexample was found"
+        found = f"`{self.formula}` is assumed to follow: {searched} from {tried}; "
+        found += f"its lowest value was {self.value:.3f}, at satisfaction {self.satisfaction:.3f}."
+        if self.value < self.q:
+            found += (
+                f" That is below q = {self.q:g}, but no more than what q leaves open in the axioms "
+                f"themselves; with slack=1 it counts as a counterexample."
+            )
+        return found
+
+
+class Bounds(NamedTuple):
+    """The lowest and the highest truth value of a formula that were found while the axioms are satisfied.
+
+    Attributes:
+        low, high: None where nothing was found that satisfies the axioms to q.
+        satisfaction: the best that was reached.
+        q: the satisfaction that was demanded.
+        lowest, highest: the groundings of `low` and `high`.
+
+    >>> import ltn
+    >>> theory = ltn.Theory("product")
+    >>> A, B = (theory.proposition(name, 0.0, trainable=True) for name in "AB")
+    >>> axioms = theory.axioms("A\\nA -> B")
+    >>> low, high, *_ = theory.bounds("B", verbose=0)
+    >>> print(f"{low:.2f} {high:.2f}")
+    0.93 1.00
+    """
+
+    low: float | None
+    high: float | None
+    satisfaction: float
+    q: float
+    lowest: Grounding | None
+    highest: Grounding | None
