@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import random
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import keras
@@ -16,7 +16,7 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language import Node
 from ltn.reasoning import starts
 from ltn.reasoning.grounding import Grounding
-from ltn.reasoning.search import Found, Goal, Search
+from ltn.reasoning.search import Found, Goal, Search, evaluated
 from ltn.reasoning.verdict import Bounds, Case, Method, Verdict
 from ltn.theory import queries
 from ltn.theory.queries import Question
@@ -25,6 +25,16 @@ if TYPE_CHECKING:
     from ltn.theory import Theory
 
 _METHODS = ("refutation", "brave")
+_AT_LEAST_0 = (lambda number: 0.0 <= number < float("inf"), "a number, at least 0")
+_WHOLE = (lambda number: number >= 1 and number % 1 == 0, "a whole number, at least 1")
+_RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "q": (lambda number: 0.5 < number < 1.0, "a number between 0.5 and 1, both excluded"),
+    "slack": (lambda number: number >= 1.0, "a number, at least 1, which is the paper's definition"),
+    "alpha": _AT_LEAST_0,
+    "beta": _AT_LEAST_0,
+    "restarts": _WHOLE,
+    "steps": _WHOLE,
+}
 
 
 class Effort(NamedTuple):
@@ -47,17 +57,10 @@ class Effort(NamedTuple):
 
     def check(self) -> None:
         """Raise where a setting makes no sense."""
-        if not 0.5 < self.q < 1.0:
-            raise LogicValueError(f"`q` must lie between 0.5 and 1, both excluded; got {self.q!r}.")
-        if not self.slack >= 1.0:
-            raise LogicValueError(f"`slack` must be at least 1, the paper's definition; got {self.slack!r}.")
-        for name in ("alpha", "beta"):
-            if not 0.0 <= getattr(self, name) < float("inf"):
-                raise LogicValueError(f"`{name}` must be at least 0; got {getattr(self, name)!r}.")
-        for name in ("restarts", "steps"):
-            number = getattr(self, name)
-            if not isinstance(number, numbers.Integral) or number < 1:
-                raise LogicValueError(f"`{name}` must be a whole number, at least 1; got {number!r}.")
+        for name, (fits, wanted) in _RULES.items():
+            value = getattr(self, name)
+            if not isinstance(value, numbers.Real) or not fits(value):
+                raise LogicValueError(f"`{name}` must be {wanted}; got {value!r}.")
 
 
 def entails(theory: Theory, formula: str | Node, asked: Question, method: str, effort: Effort) -> Verdict:
@@ -131,6 +134,9 @@ class _Finder:
         text = formula if isinstance(formula, str) else ""
         theory.signature.check_formula(self.tree, text)
         theory.signature.check_closed(self.tree, text)
+        asked = queries.with_tensors(theory, asked)
+        # Once where errors are explained, not in a graph, and where networks are built that were not yet.
+        evaluated(theory, self.tree, asked)
         if not theory.trainable_variables:
             raise LogicValueError(
                 "Nothing in the theory is learned: it has one grounding, which theory.query(...) evaluates."
@@ -138,13 +144,10 @@ class _Finder:
         self._theory = theory
         self._effort = effort
         self._seed = random.getrandbits(32) if effort.seed is None else effort.seed
-        self._search = Search(theory, self.tree, queries.with_tensors(theory, asked), _optimizer(effort))
-        self._at_start = starts.values_of(theory.trainable_variables)
-        # Evaluated once where errors are explained, not in a graph.
-        self._search.evaluate(self._at_start)
-        self._bar = keras.utils.Progbar(
-            directions * effort.restarts * effort.steps, verbose=1 if effort.verbose else 0, unit_name="step"
-        )
+        self._search = Search(theory, self.tree, asked, _optimizer(effort))
+        shown = ["satisfaction", "value"]
+        foreseen = directions * effort.restarts * effort.steps
+        self._bar = keras.utils.Progbar(foreseen, verbose=1 if effort.verbose else 0, stateful_metrics=shown)
         self._steps = 0
 
     def runs(self, direction: float) -> Iterator[Found]:
@@ -153,7 +156,8 @@ class _Finder:
         goal = Goal(direction, effort.q, effort.alpha, effort.beta, learning=direction == 0.0)
         for restart in range(effort.restarts):
             seed = f"{self._seed}/{restart}"
-            start = starts.fresh(self._theory, seed) if restart else self._at_start
+            own = starts.values_of(self._theory.trainable_variables)
+            start = starts.fresh(self._theory, seed) if restart else own
             formula_first = restart > 0 and direction != 0.0
             yield self._search.run(start, goal, effort.steps, self._progress, formula_first)
 
@@ -162,7 +166,7 @@ class _Finder:
         self._bar.update(self._steps, finalize=True)
 
     def _progress(self, steps: int, curve: np.ndarray) -> None:
-        # The rounds with a stronger penalty come on top of what was foreseen.
+        # A search that must go on takes more steps than were foreseen.
         self._steps += steps
         self._bar.target = max(self._bar.target, self._steps)
         last = [("satisfaction", curve[-1, 1]), ("value", curve[-1, 2])]
@@ -173,9 +177,10 @@ def _optimizer(effort: Effort) -> Any:
     if effort.optimizer is None:
         # Large steps first, to get anywhere; small ones at last, to settle where the satisfaction is q.
         return keras.optimizers.RMSprop(keras.optimizers.schedules.CosineDecay(0.05, effort.steps))
-    optimizer = keras.optimizers.get(effort.optimizer)
-    if not isinstance(optimizer, keras.optimizers.Optimizer):
-        raise LogicTypeError(f"`optimizer` must be a Keras optimizer; got {effort.optimizer!r}.")
+    try:
+        optimizer = keras.optimizers.get(effort.optimizer)
+    except ValueError as error:
+        raise LogicTypeError(f"`optimizer` must be a Keras optimizer; got {effort.optimizer!r}.") from error
     return type(optimizer).from_config(optimizer.get_config())
 
 

@@ -146,19 +146,6 @@ class Search:
             progress(count, curves[-1])
         return curves
 
-    def evaluate(self, weights: Sequence[Any]) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """The satisfaction of the axioms, the value of the formula and the loss of learning."""
-        with keras.StatelessScope(state_mapping=list(zip(self._weights, weights, strict=True))):
-            evaluation = queries.evaluation_for(self._theory, self._asked)
-            space = evaluation.space
-            found = satisfaction(
-                self._theory.axiom_list,
-                lambda axiom: queries.options_of(self._theory, axiom, self._asked),
-                evaluation,
-            )
-            [value] = evaluation.ground([space.prepared(self._formula)])
-            return space.truth(found.total), space.truth(value.tensor), space.loss(found.total)
-
     def _descent(self, steps: tf.Tensor, objective: tf.Tensor) -> tf.Tensor:
         curve = tf.TensorArray(tf.float32, steps, element_shape=(3,))
 
@@ -170,7 +157,11 @@ class Search:
 
     def _step(self, goal: Goal) -> tf.Tensor:
         with tf.GradientTape() as tape:
-            reached, value, learning = self.evaluate([tf.convert_to_tensor(v.value) for v in self._point])
+            mapping = [
+                (w, tf.convert_to_tensor(v.value)) for w, v in zip(self._weights, self._point, strict=True)
+            ]
+            with keras.StatelessScope(state_mapping=mapping):
+                reached, value, learning = evaluated(self._theory, self._formula, self._asked)
             reasoning = goal.direction * value + elu(goal.q - reached, goal.alpha, goal.beta)
             loss = tf.where(goal.learning > 0.0, learning, reasoning)
         self._keep_best(goal, reached, value)
@@ -194,6 +185,16 @@ class Search:
 
         better = (score < self._score) | ((score == self._score) & (reached > self._reached[0]))
         tf.cond(better, keep, lambda: tf.constant(False))
+
+
+def evaluated(theory: Theory, formula: Node, asked: Question) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """The satisfaction of the axioms, the truth of the formula, and the loss of learning."""
+    evaluation = queries.evaluation_for(theory, asked)
+    space = evaluation.space
+    axioms = theory.axiom_list
+    found = satisfaction(axioms, lambda axiom: queries.options_of(theory, axiom, asked), evaluation)
+    [value] = evaluation.ground([space.prepared(formula)])
+    return space.truth(found.total), space.truth(value.tensor), space.loss(found.total)
 
 
 def _twin(weight: Any) -> keras.Variable:

@@ -201,7 +201,8 @@ class Theory(Training):
             alpha, beta: of the penalty, see `ltn.reasoning.elu`. While a search ends below q, beta is raised.
             restarts: the number of starting points.
             steps: of gradient descent, from each.
-            optimizer: a Keras optimizer; by default Adam, with a step of 0.1 that falls to 0.
+            optimizer: a Keras optimizer; by default RMSprop, with a step of 0.05 that falls to 0. Large
+                networks may need smaller steps.
             seed: of the starting points.
             verbose: 0 for no progress bar.
             semantics, p, named: as for `query`. A mean as quantifier blurs "some": with p = 2 and q = 0.95
