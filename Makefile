@@ -30,9 +30,10 @@ format: $(VENV)/installed  ## format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/installed  ## measure the cost of a quantifier, and of a theory beside the same code with ltn.core
+bench: $(VENV)/installed  ## measure the cost of a quantifier, of a theory beside the same code with ltn.core, and of restarts
 	$(BIN)/python -m benchmarks.forall
 	$(BIN)/python -m benchmarks.smokers
+	$(BIN)/python -m benchmarks.reasoning
 
 test-oldest:  ## run the tests on the oldest supported TensorFlow and Keras
 	$(PYTHON) -m venv $(OLDEST)

@@ -1,4 +1,4 @@
-"""Pictures of a theory: its training, its axioms, the truth of its formulas.
+"""Pictures of a theory: its training, its axioms, the truth of its formulas, reasoning about it.
 
 Each function returns a Matplotlib figure, which a notebook shows and `figure.savefig` writes. The figures
 are not pyplot's: no backend is chosen, and there is nothing to close.
@@ -7,7 +7,8 @@ are not pyplot's: no backend is chosen, and there is nothing to close.
 from ltn.plot.bars import report
 from ltn.plot.curves import training
 from ltn.plot.heat_maps import heat_map
+from ltn.plot.reasoning import penalty, search
 from ltn.plot.surfaces import surface
 from ltn.plot.trees import tree
 
-__all__ = ["heat_map", "report", "surface", "training", "tree"]
+__all__ = ["heat_map", "penalty", "report", "search", "surface", "training", "tree"]

@@ -7,9 +7,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from ltn.errors import LogicError, LogicTypeError, LogicValueError
-from ltn.language import parse, text
-from ltn.plot.style import FONT, add_title, colour, fitted, picture
+from ltn.errors import LogicTypeError, LogicValueError
+from ltn.plot.style import FONT, add_title, colour, fitted, in_signs, picture
 
 _COLUMNS = ("axiom", "formula", "satisfaction")
 
@@ -32,7 +31,7 @@ def report(frame: pd.DataFrame) -> Figure:
     """
     _check(frame)
     values = frame["satisfaction"].astype(float).tolist()
-    formulas = [fitted(_in_signs(formula), 76, lines=2) for formula in frame["formula"]]
+    formulas = [fitted(in_signs(formula), 76, lines=2) for formula in frame["formula"]]
     lines = 1 + max(formula.count("\n") for formula in formulas)
     # In inches: a row holds the bar, and above it the formula.
     bar, row = 0.24, 0.36 + 0.17 * lines
@@ -76,14 +75,6 @@ def _check(frame: Any) -> None:
         )
     if frame.empty:
         raise LogicValueError("The report has no rows: there is no axiom to draw.")
-
-
-def _in_signs(formula: str) -> str:
-    """The formula with the signs of mathematics; the name of Python code as it is."""
-    try:
-        return text(parse(formula), unicode=True)
-    except LogicError:
-        return str(formula)
 
 
 def _names(frame: pd.DataFrame) -> list[str]:

@@ -10,6 +10,9 @@ import matplotlib
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
 
+from ltn import language
+from ltn.errors import LogicError
+
 # It comes with Matplotlib and has the signs of logic, which the font of the user's style may lack.
 FONT = "DejaVu Sans"
 
@@ -72,6 +75,14 @@ def fitted(text: str, width: int, lines: int = 1) -> str:
     if len(wrapped) > lines:
         shown[-1] = f"{shown[-1][: width - 1]}…"
     return "\n".join(shown)
+
+
+def in_signs(formula: str) -> str:
+    """The formula with the signs of mathematics; the name of Python code as it is."""
+    try:
+        return language.text(language.parse(formula), unicode=True)
+    except LogicError:
+        return str(formula)
 
 
 def add_title(axes: Any, text: str, width: int = 60) -> None:

@@ -93,6 +93,7 @@ def entails(theory: Theory, formula: str | Node, asked: Question, method: str, e
         deciding.satisfaction,
         deciding.value,
         Grounding.of(theory, deciding.weights),
+        next(number for number, found in enumerate(runs, 1) if found is deciding),
         pd.DataFrame([found[1:3] for found in runs], columns=["satisfaction", "value"]),
         _curve(runs),
     )

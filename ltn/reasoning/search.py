@@ -167,7 +167,9 @@ class Search:
         self._keep_best(goal, reached, value)
         gradients = zip(tape.gradient(loss, [v.value for v in self._point]), self._point, strict=True)
         # A weight on which neither the axioms nor the formula depend has no gradient.
-        self._optimizer.apply_gradients([pair for pair in gradients if pair[0] is not None])
+        moved = [pair for pair in gradients if pair[0] is not None]
+        if moved:
+            self._optimizer.apply_gradients(moved)
         return tf.stack([loss, reached, value])
 
     def _keep_best(self, goal: Goal, reached: tf.Tensor, value: tf.Tensor) -> None:
@@ -175,6 +177,8 @@ class Search:
         satisfied = reached >= goal.q + _ROUNDING
         constrained = tf.where(satisfied, goal.direction * value, 2.0 + goal.q - reached)
         score = tf.where(goal.direction == 0.0, -reached, constrained)
+        # What is no number is never kept.
+        score = tf.where(tf.math.is_finite(reached + value), score, np.inf)
 
         def keep() -> tf.Tensor:
             self._score.assign(score)

@@ -34,6 +34,7 @@ class Verdict:
         satisfaction: G*(K), of the grounding that decided.
         value: G*(phi), under the same.
         grounding: the one that decided.
+        starting_point: the number of the one from which it was found; 1 is the theory as it was.
         runs: a table with a row per starting point: `satisfaction` and `value` of its best grounding.
         curve: a table with a row per step: `restart`, `step`, `loss`, `satisfaction`, `value`.
 
@@ -57,6 +58,7 @@ starting point 1.
     satisfaction: float
     value: float
     grounding: Grounding
+    starting_point: int
     runs: pd.DataFrame
     curve: pd.DataFrame
 
@@ -92,11 +94,10 @@ starting point 1.
                 f"q = {self.q:g}: the best of {tried} reached {self.satisfaction:.3f}. Ask with a lower q."
             )
         if self.case == "refuted":
-            first = int((self.runs.satisfaction.ge(self.q) & self.runs.value.lt(self.level)).argmax()) + 1
             return (
                 f"`{self.formula}` does not follow: a grounding that satisfies the theory "
                 f"({self.satisfaction:.3f}, q = {self.q:g}) gives it {self.value:.3f}. Found from starting "
-                f"point {first}."
+                f"point {self.starting_point}."
             )
         searched = "after learning it holds" if self.method == "brave" else "no counterexample was found"
         found = f"`{self.formula}` is assumed to follow: {searched} from {tried}; "
