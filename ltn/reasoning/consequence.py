@@ -16,7 +16,7 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language import Node
 from ltn.reasoning import starts
 from ltn.reasoning.grounding import Grounding
-from ltn.reasoning.search import Found, Goal, Search, evaluated
+from ltn.reasoning.search import Found, Goal, Search, evaluated, level
 from ltn.reasoning.verdict import Bounds, Case, Method, Verdict
 from ltn.theory import queries
 from ltn.theory.queries import Question
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 _METHODS = ("refutation", "brave")
 _AT_LEAST_0 = (lambda number: 0.0 <= number < float("inf"), "a number, at least 0")
-_WHOLE = (lambda number: number >= 1 and number % 1 == 0, "a whole number, at least 1")
+_WHOLE = (lambda number: isinstance(number, int | np.integer) and number >= 1, "a whole number, at least 1")
+# Bounds further apart than this do not pin a formula down.
+_WIDE = 0.25
 _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "q": (lambda number: 0.5 < number < 1.0, "a number between 0.5 and 1, both excluded"),
     "slack": (lambda number: number >= 1.0, "a number, at least 1, which is the paper's definition"),
@@ -50,16 +52,11 @@ class Effort(NamedTuple):
     seed: int | None
     verbose: Any
 
-    @property
-    def level(self) -> float:
-        """A formula counts as false below it: its error is more than `slack` times that of the axioms."""
-        return max(0.5, 1.0 - self.slack * (1.0 - self.q))
-
     def check(self) -> None:
         """Raise where a setting makes no sense."""
         for name, (fits, wanted) in _RULES.items():
             value = getattr(self, name)
-            if not isinstance(value, numbers.Real) or not fits(value):
+            if not isinstance(value, numbers.Real) or isinstance(value, bool) or not fits(value):
                 raise LogicValueError(f"`{name}` must be {wanted}; got {value!r}.")
 
 
@@ -67,16 +64,16 @@ def entails(theory: Theory, formula: str | Node, asked: Question, method: str, e
     """The verdict on a formula."""
     if method not in _METHODS:
         raise LogicValueError(f"`method` must be one of {', '.join(_METHODS)}; got {method!r}.")
-    finder = _Finder(theory, formula, asked, effort)
+    goal = Goal(float(method == "refutation"), effort.q, effort.alpha, effort.beta, effort.slack)
     runs: list[Found] = []
     refuted = None
-    for found in finder.runs(1.0 if method == "refutation" else 0.0):
-        runs.append(found)
-        if found.satisfaction >= effort.q and found.value < effort.level:
-            refuted = refuted or found
-            if method == "refutation":
-                break
-    finder.close()
+    with _Finder(theory, formula, asked, effort) as finder:
+        for found in finder.runs(goal):
+            runs.append(found)
+            if refuted is None and _refutes(found, effort):
+                refuted = found
+                if method == "refutation":
+                    break
     satisfying = [found for found in runs if found.satisfaction >= effort.q]
     case: Case = "refuted" if refuted else "assumed" if satisfying else "unsatisfied"
     deciding = refuted or (
@@ -88,22 +85,27 @@ def entails(theory: Theory, formula: str | Node, asked: Question, method: str, e
         str(finder.tree),
         cast(Method, method),
         effort.q,
-        effort.level,
+        effort.slack,
         case,
         deciding.satisfaction,
         deciding.value,
         Grounding.of(theory, deciding.weights),
         next(number for number, found in enumerate(runs, 1) if found is deciding),
-        pd.DataFrame([found[1:3] for found in runs], columns=["satisfaction", "value"]),
+        pd.DataFrame([(f.satisfaction, f.value) for f in runs], columns=["satisfaction", "value"]),
         _curve(runs),
     )
 
 
+def _refutes(found: Found, effort: Effort) -> bool:
+    false = found.value < level(found.satisfaction, effort.q, effort.slack)
+    return found.satisfaction >= effort.q and bool(false)
+
+
 def bounds(theory: Theory, formula: str | Node, asked: Question, effort: Effort) -> Bounds:
     """The lowest and the highest value of a formula."""
-    finder = _Finder(theory, formula, asked, effort, directions=2)
-    runs = [found for direction in (1.0, -1.0) for found in finder.runs(direction)]
-    finder.close()
+    goals = [Goal(direction, effort.q, effort.alpha, effort.beta) for direction in (1.0, -1.0)]
+    with _Finder(theory, formula, asked, effort, len(goals)) as finder:
+        runs = [found for goal in goals for found in finder.runs(goal)]
     best = max(found.satisfaction for found in runs)
     satisfying = [found for found in runs if found.satisfaction >= effort.q]
     if not satisfying:
@@ -114,7 +116,7 @@ def bounds(theory: Theory, formula: str | Node, asked: Question, effort: Effort)
         )
         return Bounds(None, None, best, effort.q, None, None)
     low, high = (choose(satisfying, key=lambda found: found.value) for choose in (min, max))
-    if high.value - low.value > 1.0 - effort.level:
+    if high.value - low.value > _WIDE:
         warnings.warn(
             f"The theory does not pin `{finder.tree}` down: satisfied to q = {effort.q:g} it allows all "
             f"from {low.value:.3f} to {high.value:.3f}. What a query returns is a guess.",
@@ -127,9 +129,7 @@ def bounds(theory: Theory, formula: str | Node, asked: Question, effort: Effort)
 class _Finder:
     """Runs of one search from the starting points, with a progress bar."""
 
-    def __init__(
-        self, theory: Theory, formula: str | Node, asked: Question, effort: Effort, directions: int = 1
-    ):
+    def __init__(self, theory: Theory, formula: str | Node, asked: Question, effort: Effort, goals: int = 1):
         effort.check()
         self.tree = queries.parsed(theory, formula)
         text = formula if isinstance(formula, str) else ""
@@ -145,25 +145,31 @@ class _Finder:
         self._theory = theory
         self._effort = effort
         self._seed = random.getrandbits(32) if effort.seed is None else effort.seed
+        if effort.restarts > 1:
+            # What cannot be initialised afresh is said before the first search, not after it.
+            self._fresh(1)
         self._search = Search(theory, self.tree, asked, _optimizer(effort))
         shown = ["satisfaction", "value"]
-        foreseen = directions * effort.restarts * effort.steps
+        foreseen = goals * effort.restarts * effort.steps
         self._bar = keras.utils.Progbar(foreseen, verbose=1 if effort.verbose else 0, stateful_metrics=shown)
         self._steps = 0
 
-    def runs(self, direction: float) -> Iterator[Found]:
+    def runs(self, goal: Goal) -> Iterator[Found]:
         """The best grounding from each starting point: the theory as it is, then afresh."""
-        effort = self._effort
-        goal = Goal(direction, effort.q, effort.alpha, effort.beta, learning=direction == 0.0)
-        for restart in range(effort.restarts):
-            seed = f"{self._seed}/{restart}"
+        for restart in range(self._effort.restarts):
             own = starts.values_of(self._theory.trainable_variables)
-            start = starts.fresh(self._theory, seed) if restart else own
-            formula_first = restart > 0 and direction != 0.0
-            yield self._search.run(start, goal, effort.steps, self._progress, formula_first)
+            start = self._fresh(restart) if restart else own
+            formula_first = restart > 0 and goal.direction != 0.0
+            yield self._search.run(start, goal, self._effort.steps, self._progress, formula_first)
 
-    def close(self) -> None:
-        """End the line of the progress bar, where the runs have ended before their number."""
+    def _fresh(self, restart: int) -> list[np.ndarray]:
+        return starts.fresh(self._theory, f"{self._seed}/{restart}")
+
+    def __enter__(self) -> _Finder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        # The line of the progress bar ends, also where the runs were fewer than foreseen.
         self._bar.update(self._steps, finalize=True)
 
     def _progress(self, steps: int, curve: np.ndarray) -> None:

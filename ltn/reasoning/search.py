@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import keras
@@ -29,20 +29,43 @@ _STRONGER, _MORE_ROUNDS = 10.0, 2
 # The penalty of the steps that look at the formula first is this many times weaker.
 _WEAKER = 100.0
 
+Progress = Callable[[int, np.ndarray], None]
+
 
 class Goal(NamedTuple):
     """What is looked for: groundings with G(K) >= q, and among them the lowest direction * G(phi).
 
     `direction` is 1 for the lowest value of the formula, -1 for the highest; with 0 the formula is not
-    looked at, and the highest G(K) is best. The loss is direction * G(phi) + elu(alpha, beta (q - G(K))), or
-    with `learning` that of learning.
+    looked at, and the highest G(K) is best.
     """
 
     direction: float
     q: float
     alpha: float
     beta: float
-    learning: bool = False
+    slack: float = 1.0
+
+
+class Loss(NamedTuple):
+    """What is minimised: the sum of its parts with these factors.
+
+    The parts are G(phi); elu(alpha, beta (q - G(K))); the loss of learning; and the mean of the losses that
+    learning each axiom alone would have.
+    """
+
+    formula: float = 0.0
+    penalty: float = 0.0
+    learning: float = 0.0
+    axioms: float = 0.0
+
+
+class Values(NamedTuple):
+    """What a grounding gives: G(K), G(phi), and the losses of learning."""
+
+    satisfaction: tf.Tensor
+    formula: tf.Tensor
+    learning: tf.Tensor
+    axioms: tf.Tensor
 
 
 class Found(NamedTuple):
@@ -79,14 +102,21 @@ class Search:
         self._optimizer = optimizer
         optimizer.build(self._point)
         self._at_start = values_of(optimizer.variables)
-        self._descend = tf.function(self._descent, autograph=False)
+        # Data are arguments: Keras keeps the graphs of optimizers alive, with all that they have captured.
+        # TensorFlow would warn of many traces of one function, if it did not get a concrete one.
+        self._descend = tf.function(self._descent, autograph=False).get_concrete_function(
+            tf.TensorSpec([], tf.int32),
+            tf.TensorSpec([len(Goal._fields)]),
+            tf.TensorSpec([len(Loss._fields)]),
+            dict(asked.data or {}),
+        )
 
     def run(
         self,
         start: Sequence[np.ndarray],
         goal: Goal,
         steps: int,
-        progress: Callable[[int, np.ndarray], None] = lambda steps, curve: None,
+        progress: Progress = lambda steps, curve: None,
         formula_first: bool = False,
     ) -> Found:
         """Search from one starting point.
@@ -99,27 +129,30 @@ class Search:
         self._score.assign(np.inf)
         curves: list[np.ndarray] = []
 
-        def descend(start: Sequence[np.ndarray], goal: Goal, steps: int) -> None:
-            curves.extend(self._round(start, goal, steps, progress))
+        def descend(start: Sequence[np.ndarray], goal: Goal, loss: Loss, steps: int) -> None:
+            curves.extend(self._round(start, goal, loss, steps, progress))
 
+        learn = goal.direction == 0.0
+        loss = Loss(learning=1.0) if learn else Loss(formula=goal.direction, penalty=1.0)
         if formula_first:
-            descend(start, goal._replace(beta=goal.beta / _WEAKER), max(1, steps // 3))
+            descend(start, goal._replace(beta=goal.beta / _WEAKER), loss, max(1, steps // 3))
             start = values_of(self._point)
-        descend(start, goal, steps)
-        for _ in range(0 if goal.learning else _MORE_ROUNDS):
+        descend(start, goal, loss, steps)
+        for _ in range(0 if learn else _MORE_ROUNDS):
             ended_at = curves[-1][-1, 1]
             if self._is_satisfied(goal) and ended_at > goal.q - (1.0 - goal.q) / 2.0:
                 break
             if not self._is_satisfied(goal):
-                descend(values_of(self._best), goal._replace(learning=True), steps)
+                # Each axiom alone, too: some aggregators are flat while several axioms are false.
+                descend(values_of(self._best), goal, Loss(learning=1.0, axioms=1.0), steps)
                 if not self._is_satisfied(goal):
                     break
             goal = goal._replace(beta=goal.beta * _STRONGER)
-            descend(values_of(self._best), goal, steps)
+            descend(values_of(self._best), goal, loss, steps)
         if not np.isfinite(self._score.numpy()):
             raise LogicValueError(
-                f"The satisfaction of the theory or the truth of `{self._formula}` is not a number under "
-                "newly initialised groundings."
+                f"The satisfaction of the theory or the truth of `{self._formula}` is not a number at a "
+                "starting point, nor at the steps from there."
             )
         reached, value = self._reached.numpy().tolist()
         return Found(values_of(self._best), reached, value, np.concatenate(curves))
@@ -128,54 +161,55 @@ class Search:
         return bool(self._reached[0] >= goal.q)
 
     def _round(
-        self,
-        start: Sequence[np.ndarray],
-        goal: Goal,
-        steps: int,
-        progress: Callable[[int, np.ndarray], None],
+        self, start: Sequence[np.ndarray], goal: Goal, loss: Loss, steps: int, progress: Progress
     ) -> list[np.ndarray]:
         for variable, value in zip(self._point, start, strict=True):
             variable.assign(value)
         for variable, value in zip(self._optimizer.variables, self._at_start, strict=True):
             variable.assign(value)
-        objective = tf.constant(goal, tf.float32)
+        settings = tf.constant(goal, tf.float32), tf.constant(loss, tf.float32), dict(self._asked.data or {})
         curves = []
         for done in range(0, steps, _STEPS_PER_CALL):
             count = min(_STEPS_PER_CALL, steps - done)
-            curves.append(self._descend(tf.constant(count), objective).numpy())
+            curves.append(self._descend(tf.constant(count), *settings).numpy())
             progress(count, curves[-1])
         return curves
 
-    def _descent(self, steps: tf.Tensor, objective: tf.Tensor) -> tf.Tensor:
+    def _descent(
+        self, steps: tf.Tensor, goal: tf.Tensor, loss: tf.Tensor, data: Mapping[str, tf.Tensor]
+    ) -> tf.Tensor:
         curve = tf.TensorArray(tf.float32, steps, element_shape=(3,))
 
         def step(number: tf.Tensor, curve: tf.TensorArray) -> tuple[tf.Tensor, tf.TensorArray]:
-            return number + 1, curve.write(number, self._step(Goal(*tf.unstack(objective))))
+            row = self._step(Goal(*tf.unstack(goal)), loss, data)
+            return number + 1, curve.write(number, row)
 
         _, curve = tf.while_loop(lambda number, _: number < steps, step, (tf.constant(0), curve))
         return curve.stack()
 
-    def _step(self, goal: Goal) -> tf.Tensor:
+    def _step(self, goal: Goal, factors: tf.Tensor, data: Mapping[str, tf.Tensor]) -> tf.Tensor:
         with tf.GradientTape() as tape:
-            mapping = [
-                (w, tf.convert_to_tensor(v.value)) for w, v in zip(self._weights, self._point, strict=True)
-            ]
+            pairs = zip(self._weights, self._point, strict=True)
+            mapping = [(own, tf.convert_to_tensor(point.value)) for own, point in pairs]
             with keras.StatelessScope(state_mapping=mapping):
-                reached, value, learning = evaluated(self._theory, self._formula, self._asked)
-            reasoning = goal.direction * value + elu(goal.q - reached, goal.alpha, goal.beta)
-            loss = tf.where(goal.learning > 0.0, learning, reasoning)
-        self._keep_best(goal, reached, value)
+                found = evaluated(self._theory, self._formula, self._asked._replace(data=data))
+            penalty = elu(goal.q - found.satisfaction, goal.alpha, goal.beta)
+            parts = Loss(found.formula, penalty, found.learning, found.axioms)
+            loss = tf.reduce_sum(factors * tf.stack(parts))
+        self._keep_best(goal, found.satisfaction, found.formula)
         gradients = zip(tape.gradient(loss, [v.value for v in self._point]), self._point, strict=True)
         # A weight on which neither the axioms nor the formula depend has no gradient.
         moved = [pair for pair in gradients if pair[0] is not None]
         if moved:
             self._optimizer.apply_gradients(moved)
-        return tf.stack([loss, reached, value])
+        return tf.stack([loss, found.satisfaction, found.formula])
 
     def _keep_best(self, goal: Goal, reached: tf.Tensor, value: tf.Tensor) -> None:
         """Keep the grounding that is best by the crisp constraint that the penalty approximates."""
-        satisfied = reached >= goal.q + _ROUNDING
-        constrained = tf.where(satisfied, goal.direction * value, 2.0 + goal.q - reached)
+        refutes = tf.cast((goal.direction > 0.0) & (value < level(reached, goal.q, goal.slack)), tf.float32)
+        # A truth value is at most 1: counterexamples come first, then what satisfies the axioms.
+        satisfying = goal.direction * value - refutes
+        constrained = tf.where(reached >= goal.q + _ROUNDING, satisfying, 2.0 + goal.q - reached)
         score = tf.where(goal.direction == 0.0, -reached, constrained)
         # What is no number is never kept.
         score = tf.where(tf.math.is_finite(reached + value), score, np.inf)
@@ -191,17 +225,28 @@ class Search:
         tf.cond(better, keep, lambda: tf.constant(False))
 
 
-def evaluated(theory: Theory, formula: Node, asked: Question) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """The satisfaction of the axioms, the truth of the formula, and the loss of learning."""
+def level(satisfaction: Any, q: float, slack: float) -> tf.Tensor:
+    """Below which truth value a formula counts as false, where the axioms have some satisfaction.
+
+    Its error must be more than `slack` times that of the axioms, unless it is below 0.5; and, by the paper's
+    definition, it must be below q.
+    """
+    return tf.minimum(q, tf.maximum(0.5, 1.0 - slack * (1.0 - satisfaction)))
+
+
+def evaluated(theory: Theory, formula: Node, asked: Question) -> Values:
+    """What the present grounding gives."""
     evaluation = queries.evaluation_for(theory, asked)
     space = evaluation.space
     axioms = theory.axiom_list
     found = satisfaction(axioms, lambda axiom: queries.options_of(theory, axiom, asked), evaluation)
     [value] = evaluation.ground([space.prepared(formula)])
-    return space.truth(found.total), space.truth(value.tensor), space.loss(found.total)
+    alone = tf.reduce_mean([space.loss(axiom) for axiom in found.axioms])
+    return Values(space.truth(found.total), space.truth(value.tensor), space.loss(found.total), alone)
 
 
 def _twin(weight: Any) -> keras.Variable:
-    twin = keras.Variable(weight.value, trainable=True, dtype=weight.dtype, name=weight.name)
+    # Of an array: from the tf.Variable inside Keras would make no new one.
+    twin = keras.Variable(weight.value.numpy(), trainable=True, dtype=weight.dtype, name=weight.name)
     twin.constraint = weight.constraint
     return twin

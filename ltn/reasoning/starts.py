@@ -59,5 +59,5 @@ def _initialised(layer: keras.Layer) -> dict[int, np.ndarray]:
     network = layer.network if isinstance(layer, Symbol) else layer
     if not isinstance(network, keras.Layer) or not network.trainable_weights:
         return {}
-    drawn = values_of(rebuilt(network).trainable_weights)
-    return dict(zip(map(id, network.trainable_weights), drawn, strict=True))
+    # Which of them are learned is not in the configuration: the theory picks those.
+    return dict(zip(map(id, network.weights), values_of(rebuilt(network).weights), strict=True))

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from ltn.reasoning.grounding import Grounding
+from ltn.reasoning.search import level
 
 Case = Literal["unsatisfied", "assumed", "refuted"]
 Method = Literal["refutation", "brave"]
@@ -29,7 +30,7 @@ class Verdict:
         formula: its text.
         method: "refutation" or "brave".
         q: the satisfaction of the axioms that was demanded.
-        level: the formula counts as false below it.
+        slack: how many times the error of the axioms that of the formula may be before it counts as false.
         case: which case decided.
         satisfaction: G*(K), of the grounding that decided.
         value: G*(phi), under the same.
@@ -53,7 +54,7 @@ starting point 1.
     formula: str
     method: Method
     q: float
-    level: float
+    slack: float
     case: Case
     satisfaction: float
     value: float
@@ -71,6 +72,11 @@ starting point 1.
         return self.grounding if self.case == "refuted" else None
 
     @property
+    def level(self) -> float:
+        """Below this the formula counts as false, at the satisfaction of the grounding that decided."""
+        return float(level(self.satisfaction, self.q, self.slack))
+
+    @property
     def restarts(self) -> int:
         """The number of starting points that were tried."""
         return len(self.runs)
@@ -83,8 +89,9 @@ starting point 1.
     @property
     def share(self) -> float | None:
         """The share of those that satisfy the formula, among the best groundings that satisfy the axioms."""
-        satisfying = self.runs[self.runs.satisfaction >= self.q]
-        return float((satisfying.value >= self.level).mean()) if len(satisfying) else None
+        satisfying = self.runs[self.runs.satisfaction >= self.q].to_numpy()
+        levels = level(satisfying[:, 0], self.q, self.slack).numpy()
+        return float((satisfying[:, 1] >= levels).mean()) if len(satisfying) else None
 
     def __repr__(self) -> str:
         tried = f"{self.restarts} starting point{'s' * (self.restarts != 1)}"
@@ -104,8 +111,8 @@ starting point 1.
         found += f"its lowest value was {self.value:.3f}, at satisfaction {self.satisfaction:.3f}."
         if self.value < self.q:
             found += (
-                f" That is below q = {self.q:g}, but no more than what q leaves open in the axioms "
-                f"themselves; with slack=1 it counts as a counterexample."
+                f" That is below q = {self.q:g}: a counterexample by the definition of the paper, which "
+                f"`slack=1` demands; but its error is no more than {self.slack:g} times that of the axioms."
             )
         return found
 

@@ -87,6 +87,8 @@ class Individuals(keras.Layer):
             low, high = domain.bounds
         else:
             low, high = (0.0, 1.0) if values is None else (float(np.min(values)), float(np.max(values)))
+            if low == high:
+                low, high = low - 0.5, high + 0.5
         default = keras.initializers.RandomUniform(low, high) if trainable else keras.initializers.Zeros()
         # Values that were given are kept in the file's weights, not in its configuration.
         self.initializer = keras.initializers.get(initializer) or default

@@ -89,6 +89,11 @@ def copied(theory: Theory) -> Theory:
         return twins.get(id(part), part)
 
     copy = restored(type(theory), _description(theory, packed))
+    if len(copy.weights) != len(theory.weights):
+        raise LogicValueError(
+            "The theory cannot be copied: networks of different symbols share layers. Give each a network "
+            "of its own, or all of them the same."
+        )
     for own, weight in zip(copy.weights, theory.weights, strict=True):
         own.assign(weight.value)
     return copy
@@ -96,24 +101,23 @@ def copied(theory: Theory) -> Theory:
 
 def rebuilt(network: keras.Layer) -> keras.Layer:
     """A network of the same configuration, with weights of its own, initialised afresh."""
+    problem = "its weights are others then"
     shapes = [tuple(weight.shape) for weight in network.weights]
     try:
         twin = type(network).from_config(network.get_config())
         if not twin.built:
             twin.build_from_config(network.get_build_config())
-        same = [tuple(weight.shape) for weight in twin.weights] == shapes
     except (NotImplementedError, TypeError, ValueError) as error:
-        raise _not_rebuilt(network) from error
-    if not same:
-        raise _not_rebuilt(network)
+        twin, problem = None, str(error).strip().split("\n")[0]
+    if twin is None or [tuple(weight.shape) for weight in twin.weights] != shapes:
+        raise LogicValueError(
+            f"Keras cannot rebuild the network '{network.name}', a {type(network).__name__}, from its "
+            f"configuration: {problem} Its classes need a get_config() that returns the arguments of "
+            "__init__, which passes the others, **kwargs, on; a Lambda layer must become a layer of its own."
+        )
+    for own, weight in zip(twin.weights, network.weights, strict=True):
+        own.trainable = weight.trainable
     return twin
-
-
-def _not_rebuilt(network: keras.Layer) -> LogicValueError:
-    return LogicValueError(
-        f"Keras cannot rebuild the network '{network.name}', a {type(network).__name__}, from its "
-        "configuration: give its class a get_config() that returns the arguments of its __init__."
-    )
 
 
 def _axioms_in_python(theory: Theory) -> str:

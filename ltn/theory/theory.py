@@ -195,9 +195,10 @@ class Theory(Training):
             q: the satisfaction of the axioms, between 0.5 and 1.
             data: individuals for variables, by name, as for `query`.
             method: "refutation" or "brave".
-            slack: phi counts as false below 1 - slack (1 - q), or below 0.5 where that is less. Axioms that
-                are true to q only let what follows from several of them fall below q: b may be 0.93 when
-                a and a -> b are satisfied to 0.95. `slack=1` is the paper's definition, phi < q.
+            slack: phi counts as false below q where also its error is more than `slack` times that of the
+                axioms, 1 - phi > slack (1 - G(K)), or it is below 0.5. For what follows from several axioms
+                can be less true than they are: b may be 0.93 when a and a -> b are satisfied to 0.95.
+                `slack=1` is the paper's definition, phi < q.
             alpha, beta: of the penalty, see `ltn.reasoning.elu`. While a search ends below q, beta is raised.
             restarts: the number of starting points.
             steps: of gradient descent, from each.
@@ -229,7 +230,6 @@ class Theory(Training):
         q: float = 0.95,
         data: Data | None = None,
         *,
-        slack: float = 5.0,
         alpha: float = 0.05,
         beta: float = 10.0,
         restarts: int = 10,
@@ -243,8 +243,8 @@ class Theory(Training):
     ) -> Bounds:
         """The lowest and the highest truth value of a closed formula while the axioms are satisfied to q.
 
-        A warning says so where they are further apart than slack (1 - q): then the theory does not pin the
-        formula down, and what a query returns depends on chance. Where q is not reached at all, both are
+        A warning says so where they are further apart than 0.25: then the theory does not pin the formula
+        down, and what a query returns depends on chance. Where q is not reached at all, both are
         None, and the satisfaction that was reached is the answer. The arguments are those of `entails`.
 
         >>> import ltn
@@ -257,7 +257,7 @@ class Theory(Training):
         """
         from ltn.reasoning import consequence
 
-        effort = consequence.Effort(q, slack, alpha, beta, restarts, steps, optimizer, seed, verbose)
+        effort = consequence.Effort(q, 1.0, alpha, beta, restarts, steps, optimizer, seed, verbose)
         return consequence.bounds(self, formula, Question(data, semantics, p, named), effort)
 
     # Saving
