@@ -35,7 +35,7 @@ def verdict(restarts: int = 3, deciding: int = 2, **changes: Any) -> Verdict:
     runs = pd.DataFrame({name: [row[name] for row in best] for name in ("satisfaction", "value")})
     satisfaction, value = (float(number) for number in runs.iloc[deciding - 1])
     fields: dict[str, Any] = {
-        **{"formula": "A & B", "method": "refutation", "q": 0.95, "level": 0.75, "case": "refuted"},
+        **{"formula": "A & B", "method": "refutation", "q": 0.95, "slack": 5.0, "case": "refuted"},
         **{"satisfaction": satisfaction, "value": value, "grounding": Grounding({}, {}, {})},
         **{"starting_point": deciding, "runs": runs, "curve": pd.concat(tables, ignore_index=True)},
     }
@@ -112,17 +112,17 @@ def test_the_deciding_run_stands_out(deciding: int) -> None:
         f"satisfaction of the axioms  {found.satisfaction:.3f}",
         f"truth of the formula  {found.value:.3f}",
         "q = 0.95",
-        "the formula is false below 0.75",
+        f"the formula is false below {found.level:.3g}",
         f"decided: starting point {deciding} of 3",
         "other starting points",
     ]
 
 
 def test_search_from_one_starting_point_with_one_level() -> None:
-    figure = ltn.plot.search(verdict(1, 1, level=1.0 - (1.0 - 0.95)))
-    assert legend(figure)[2:] == ["q = 0.95", "decided: starting point 1 of 1"]
+    figure = ltn.plot.search(verdict(1, 1, q=0.4))
+    assert legend(figure)[2:] == ["q = 0.4", "decided: starting point 1 of 1"]
     level = figure.axes[0].lines[-1]
-    np.testing.assert_array_equal(level.get_ydata(), [0.95, 0.95])
+    np.testing.assert_array_equal(level.get_ydata(), [0.4, 0.4])
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def check_closed(signature: Signature, node: Node, source: str) -> None:
         variables = ", ".join(free)
         one = len(free) == 1
         Complaints(signature, source).of_value(
-            f"The formula has the free variable{'' if one else 's'} {variables}, but an axiom is closed. "
+            f"The formula has the free variable{'' if one else 's'} {variables}, but must be closed. "
             f"Bind {'it' if one else 'them'} with a quantifier, as in `forall {variables}: ...`.",
             next(iter(free.values())),
         )

@@ -150,7 +150,7 @@ def _levels(axes: Any, verdict: Verdict) -> list[tuple[Line2D, str]]:
         return [(axes.axhline(verdict.q, color=ink(), **_DASHED), f"q = {verdict.q:g}")]
     q = axes.axhline(verdict.q, color=_COLOURS["satisfaction"], **_DASHED)
     level = axes.axhline(verdict.level, color=_COLOURS["value"], **_DASHED)
-    return [(q, f"q = {verdict.q:g}"), (level, f"the formula is false below {verdict.level:g}")]
+    return [(q, f"q = {verdict.q:g}"), (level, f"the formula is false below {verdict.level:.3g}")]
 
 
 def _dots(axes: Any, verdict: Verdict, deciding: int) -> list[tuple[Line2D, str]]:

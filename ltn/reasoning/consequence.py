@@ -29,7 +29,7 @@ _AT_LEAST_0 = (lambda number: 0.0 <= number < float("inf"), "a number, at least 
 _WHOLE = (lambda number: isinstance(number, int | np.integer) and number >= 1, "a whole number, at least 1")
 # Bounds further apart than this do not pin a formula down.
 _WIDE = 0.25
-_RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+_RULES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "q": (lambda number: 0.5 < number < 1.0, "a number between 0.5 and 1, both excluded"),
     "slack": (lambda number: number >= 1.0, "a number, at least 1, which is the paper's definition"),
     "alpha": _AT_LEAST_0,
@@ -81,6 +81,7 @@ def entails(theory: Theory, formula: str | Node, asked: Question, method: str, e
         if satisfying
         else max(runs, key=lambda found: found.satisfaction)
     )
+    finder.check(deciding)
     return Verdict(
         str(finder.tree),
         cast(Method, method),
@@ -97,7 +98,7 @@ def entails(theory: Theory, formula: str | Node, asked: Question, method: str, e
 
 
 def _refutes(found: Found, effort: Effort) -> bool:
-    false = found.value < level(found.satisfaction, effort.q, effort.slack)
+    false = found.value < level(np.float64(found.satisfaction), effort.q, effort.slack)
     return found.satisfaction >= effort.q and bool(false)
 
 
@@ -122,6 +123,7 @@ def bounds(theory: Theory, formula: str | Node, asked: Question, effort: Effort)
             f"from {low.value:.3f} to {high.value:.3f}. What a query returns is a guess.",
             stacklevel=3,
         )
+    finder.check(low, high)
     lowest, highest = (Grounding.of(theory, found.weights) for found in (low, high))
     return Bounds(low.value, high.value, best, effort.q, lowest, highest)
 
@@ -159,11 +161,17 @@ class _Finder:
         for restart in range(self._effort.restarts):
             own = starts.values_of(self._theory.trainable_variables)
             start = self._fresh(restart) if restart else own
-            formula_first = restart > 0 and goal.direction != 0.0
+            # Every other search begins with the formula: the two ways end in different places.
+            formula_first = restart % 2 == 1 and goal.direction != 0.0
             yield self._search.run(start, goal, self._effort.steps, self._progress, formula_first)
 
     def _fresh(self, restart: int) -> list[np.ndarray]:
         return starts.fresh(self._theory, f"{self._seed}/{restart}")
+
+    def check(self, *found: Found) -> None:
+        """Raise where a grounding gives what is no truth value."""
+        for each in found:
+            self._search.evaluate(each.weights)
 
     def __enter__(self) -> _Finder:
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -75,6 +76,12 @@ class Grounding:
         copy = copied(theory)
         for place in _places(copy):
             value = getattr(self, place.kind)[place.name]
+            shape = tuple(place.variable.shape)[0 if place.row is None else 1 :]
+            if np.shape(value) != shape:
+                raise LogicValueError(
+                    f"This grounding is of another theory: '{place.name}' has the shape {np.shape(value)} "
+                    f"here, and {shape} there."
+                )
             if place.row is not None:
                 table = place.variable.value.numpy().copy()
                 table[place.row] = value
@@ -96,6 +103,8 @@ class Grounding:
         with np.load(path, allow_pickle=False) as arrays:
             for key in arrays:
                 kind, _, name = key.partition(":")
+                if kind not in parts:
+                    raise LogicValueError(f"{path} holds '{key}': it is not the file of a grounding.")
                 parts[kind][name] = float(arrays[key]) if kind == "propositions" else arrays[key]
         return cls(**parts)
 
@@ -134,4 +143,6 @@ def _places(theory: Theory) -> Iterator[_Place]:
             # Of a network that several symbols share, the weights are those of the first.
             if id(weight) not in seen:
                 seen.add(id(weight))
-                yield _Place("weights", f"{name}/{number}/{weight.name}", weight)
+                # Keras numbers the names that it makes itself, and those of a copy differently.
+                own_name = re.sub(r"_\d+$", "", weight.name)
+                yield _Place("weights", f"{name}/{number}/{own_name}", weight)

@@ -127,6 +127,7 @@ class Search:
         search goes on with a stronger penalty.
         """
         self._score.assign(np.inf)
+        self._reached.assign([-np.inf, np.nan])
         curves: list[np.ndarray] = []
 
         def descend(start: Sequence[np.ndarray], goal: Goal, loss: Loss, steps: int) -> None:
@@ -138,6 +139,11 @@ class Search:
             descend(start, goal._replace(beta=goal.beta / _WEAKER), loss, max(1, steps // 3))
             start = values_of(self._point)
         descend(start, goal, loss, steps)
+        if not np.isfinite(self._score.numpy()):
+            raise LogicValueError(
+                f"The satisfaction of the theory or the truth of `{self._formula}` is not a number at a "
+                "starting point, nor at the steps from there."
+            )
         for _ in range(0 if learn else _MORE_ROUNDS):
             ended_at = curves[-1][-1, 1]
             if self._is_satisfied(goal) and ended_at > goal.q - (1.0 - goal.q) / 2.0:
@@ -149,13 +155,13 @@ class Search:
                     break
             goal = goal._replace(beta=goal.beta * _STRONGER)
             descend(values_of(self._best), goal, loss, steps)
-        if not np.isfinite(self._score.numpy()):
-            raise LogicValueError(
-                f"The satisfaction of the theory or the truth of `{self._formula}` is not a number at a "
-                "starting point, nor at the steps from there."
-            )
         reached, value = self._reached.numpy().tolist()
         return Found(values_of(self._best), reached, value, np.concatenate(curves))
+
+    def evaluate(self, weights: Sequence[np.ndarray]) -> Values:
+        """What a grounding gives, computed where values are checked, not in a graph."""
+        with keras.StatelessScope(state_mapping=list(zip(self._weights, weights, strict=True))):
+            return evaluated(self._theory, self._formula, self._asked)
 
     def _is_satisfied(self, goal: Goal) -> bool:
         return bool(self._reached[0] >= goal.q)
@@ -231,7 +237,7 @@ def level(satisfaction: Any, q: float, slack: float) -> tf.Tensor:
     Its error must be more than `slack` times that of the axioms, unless it is below 0.5; and, by the paper's
     definition, it must be below q.
     """
-    return tf.minimum(q, tf.maximum(0.5, 1.0 - slack * (1.0 - satisfaction)))
+    return tf.minimum(tf.maximum(1.0 - slack * (1.0 - satisfaction), 0.5), q)
 
 
 def evaluated(theory: Theory, formula: Node, asked: Question) -> Values:

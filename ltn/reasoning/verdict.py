@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from ltn.reasoning.grounding import Grounding
@@ -74,7 +75,7 @@ starting point 1.
     @property
     def level(self) -> float:
         """Below this the formula counts as false, at the satisfaction of the grounding that decided."""
-        return float(level(self.satisfaction, self.q, self.slack))
+        return float(level(np.float64(self.satisfaction), self.q, self.slack))
 
     @property
     def restarts(self) -> int:

@@ -18,16 +18,22 @@ NOTHING = "no data"
 
 def checked(signature: Signature, data: Any) -> dict[str, Any]:
     """A dictionary of individuals, (k, *features) each, that belong to the domains of their variables."""
-    if not isinstance(data, Mapping):
-        raise LogicTypeError(
-            "Data are a dictionary from names of variables to arrays, as {'x': points}; "
-            f"got a {type(data).__name__}."
-        )
+    data = as_mapping(data)
     check_names(signature, data)
     return {
         name: values if name == NOTHING else individuals(name, domain_of(signature, name), values)
         for name, values in data.items()
     }
+
+
+def as_mapping(data: Any) -> Mapping[str, Any]:
+    """The data; raises where they are no dictionary."""
+    if not isinstance(data, Mapping):
+        raise LogicTypeError(
+            "Data are a dictionary from names of variables to arrays, as {'x': points}; "
+            f"got a {type(data).__name__}."
+        )
+    return data
 
 
 def check_names(signature: Signature, names: Iterable[str]) -> None:

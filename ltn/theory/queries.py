@@ -83,13 +83,14 @@ def _operators(theory: Theory, asked: Question) -> Semantics | LogSemantics:
 
 def _settings_and_data(theory: Theory, asked: Question) -> tuple[dict[str, Any], dict[str, Any]]:
     """The hyper-parameters that were given by name, and all data."""
+    data = data_module.as_mapping(asked.data or {})
     known = _operators(theory, asked).hyperparameters()
     hyperparameters = {name: value for name, value in asked.named.items() if name in known}
     groundings = {name: value for name, value in asked.named.items() if name not in known}
-    twice = [name for name in groundings if asked.data is not None and name in asked.data]
+    twice = [name for name in groundings if name in data]
     if twice:
         raise LogicValueError(f"Data came twice for {', '.join(twice)}.")
-    return hyperparameters, {**(asked.data or {}), **groundings}
+    return hyperparameters, {**data, **groundings}
 
 
 def options_of(theory: Theory, axiom: Axiom, asked: Question) -> Options:

@@ -81,12 +81,10 @@ def copied(theory: Theory) -> Theory:
             f"The theory cannot be copied: the axioms {code} are Python code, which knows the symbols of "
             "this theory only. Write them as text."
         )
-    twins: dict[int, Any] = {}
+    twins: dict[int, keras.Layer] = {}
 
     def packed(part: Any) -> Any:
-        if isinstance(part, keras.Layer) and id(part) not in twins:
-            twins[id(part)] = rebuilt(part)
-        return twins.get(id(part), part)
+        return rebuilt(part, twins) if isinstance(part, keras.Layer) else part
 
     copy = restored(type(theory), _description(theory, packed))
     if len(copy.weights) != len(theory.weights):
@@ -99,12 +97,28 @@ def copied(theory: Theory) -> Theory:
     return copy
 
 
-def rebuilt(network: keras.Layer) -> keras.Layer:
-    """A network of the same configuration, with weights of its own, initialised afresh."""
-    problem = "its weights are others then"
+def rebuilt(network: keras.Layer, twins: dict[int, keras.Layer] | None = None) -> keras.Layer:
+    """A network of the same configuration, with weights of its own, initialised afresh.
+
+    `twins` holds the layers that were rebuilt before, by the identity of the original: what networks share
+    stays shared. Layers without weights are shared by both.
+    """
+    twins = {} if twins is None else twins
+
+    def twin_of(layer: keras.Layer) -> keras.Layer:
+        if id(layer) not in twins:
+            if not layer.weights and not isinstance(layer, keras.layers.InputLayer):
+                twins[id(layer)] = layer
+            elif isinstance(layer, keras.Sequential) or getattr(layer, "inputs", None):
+                twins[id(layer)] = keras.models.clone_model(layer, clone_function=twin_of)
+            else:
+                twins[id(layer)] = type(layer).from_config(layer.get_config())
+        return twins[id(layer)]
+
+    problem = "its weights are others then."
     shapes = [tuple(weight.shape) for weight in network.weights]
     try:
-        twin = type(network).from_config(network.get_config())
+        twin = twin_of(network)
         if not twin.built:
             twin.build_from_config(network.get_build_config())
     except (NotImplementedError, TypeError, ValueError) as error:
@@ -113,7 +127,7 @@ def rebuilt(network: keras.Layer) -> keras.Layer:
         raise LogicValueError(
             f"Keras cannot rebuild the network '{network.name}', a {type(network).__name__}, from its "
             f"configuration: {problem} Its classes need a get_config() that returns the arguments of "
-            "__init__, which passes the others, **kwargs, on; a Lambda layer must become a layer of its own."
+            "__init__, which passes the others, **kwargs, on."
         )
     for own, weight in zip(twin.weights, network.weights, strict=True):
         own.trainable = weight.trainable

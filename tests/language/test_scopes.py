@@ -33,7 +33,7 @@ def test_an_axiom_is_closed() -> None:
     with pytest.raises(LogicValueError) as caught:
         SIGNATURE.check_closed(parse(source), source)
     assert str(caught.value) == (
-        "The formula has the free variables u, y, but an axiom is closed. Bind them with a quantifier, as in "
+        "The formula has the free variables u, y, but must be closed. Bind them with a quantifier, as in "
         "`forall u, y: ...`.\n"
         f"    {source}\n"
         "                              ^"
