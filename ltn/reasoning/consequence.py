@@ -6,7 +6,7 @@ import numbers
 import random
 import warnings
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import keras
 import numpy as np
@@ -18,11 +18,8 @@ from ltn.reasoning import starts
 from ltn.reasoning.grounding import Grounding
 from ltn.reasoning.search import Found, Goal, Search, evaluated, level
 from ltn.reasoning.verdict import Bounds, Case, Method, Verdict
-from ltn.theory import queries
+from ltn.theory import Theory, queries
 from ltn.theory.queries import Question
-
-if TYPE_CHECKING:
-    from ltn.theory import Theory
 
 _METHODS = ("refutation", "brave")
 _AT_LEAST_0 = (lambda number: 0.0 <= number < float("inf"), "a number, at least 0")
@@ -58,6 +55,8 @@ class Effort(NamedTuple):
             value = getattr(self, name)
             if not isinstance(value, numbers.Real) or isinstance(value, bool) or not fits(value):
                 raise LogicValueError(f"`{name}` must be {wanted}; got {value!r}.")
+        if self.seed is not None and not isinstance(self.seed, int | np.integer):
+            raise LogicValueError(f"`seed` must be a whole number, or None; got {self.seed!r}.")
 
 
 def entails(theory: Theory, formula: str | Node, asked: Question, method: str, effort: Effort) -> Verdict:

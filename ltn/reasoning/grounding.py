@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import keras
 import numpy as np
 
-from ltn.errors import LogicValueError
+from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language.names import listed
+from ltn.theory import Theory
 from ltn.theory.saving import copied
-
-if TYPE_CHECKING:
-    from ltn.theory import Theory
 
 _KINDS = ("constants", "propositions", "weights")
 
@@ -65,6 +63,8 @@ class Grounding:
 
         The copy is not compiled. What is plain Python code in the theory is shared with it.
         """
+        if not isinstance(theory, Theory):
+            raise LogicTypeError(f"A grounding is applied to a theory; got a {type(theory).__name__}.")
         places = list(_places(theory))
         expected = {(place.kind, place.name) for place in places}
         given = {(kind, name) for kind in _KINDS for name in getattr(self, kind)}

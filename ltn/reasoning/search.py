@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import keras
 import numpy as np
@@ -13,12 +13,9 @@ from ltn.errors import LogicValueError
 from ltn.language import Node
 from ltn.reasoning.penalty import elu
 from ltn.reasoning.starts import values_of
-from ltn.theory import queries
+from ltn.theory import Theory, queries
 from ltn.theory.queries import Question
 from ltn.theory.satisfaction import satisfaction
-
-if TYPE_CHECKING:
-    from ltn.theory import Theory
 
 # What a compiled call runs before it reports progress and can be interrupted.
 _STEPS_PER_CALL = 50
@@ -177,7 +174,7 @@ class Search:
         curves = []
         for done in range(0, steps, _STEPS_PER_CALL):
             count = min(_STEPS_PER_CALL, steps - done)
-            curves.append(self._descend(tf.constant(count), *settings).numpy())
+            curves.append(self._descend(tf.constant(count, tf.int32), *settings).numpy())
             progress(count, curves[-1])
         return curves
 

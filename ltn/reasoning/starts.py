@@ -5,18 +5,15 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import keras
 import numpy as np
 
 from ltn.core import Proposition
 from ltn.core.symbols import Symbol
+from ltn.theory import Theory
 from ltn.theory.individuals import Individuals
 from ltn.theory.saving import rebuilt
-
-if TYPE_CHECKING:
-    from ltn.theory import Theory
 
 
 def values_of(variables: Sequence[keras.Variable]) -> list[np.ndarray]:

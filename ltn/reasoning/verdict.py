@@ -107,8 +107,11 @@ starting point 1.
                 f"({self.satisfaction:.3f}, q = {self.q:g}) gives it {self.value:.3f}. Found from starting "
                 f"point {self.starting_point}."
             )
-        searched = "after learning it holds" if self.method == "brave" else "no counterexample was found"
-        found = f"`{self.formula}` is assumed to follow: {searched} from {tried}; "
+        satisfying = int((self.runs.satisfaction >= self.q).sum())
+        searched = f"no counterexample was found from {tried}"
+        if self.method == "brave":
+            searched = f"it holds in all {satisfying} groundings learned from {tried} that satisfy the theory"
+        found = f"`{self.formula}` is assumed to follow: {searched}; "
         found += f"its lowest value was {self.value:.3f}, at satisfaction {self.satisfaction:.3f}."
         if self.value < self.q:
             found += (
