@@ -74,8 +74,8 @@ TABLE = (
         "A",
         "B | ~B",
         True,
-        miss="No law of product logic: B = 0.5 gives 0.75, and the stable operators a little less, which "
-        "is below the level of 0.75. The counterexample is a grounding that no classical model matches.",
+        miss="No law of product logic: B = 0.5 gives 0.75, however well A is satisfied. No classical model "
+        "is like this counterexample.",
     ),
     Entailment("inconsistency", "A; ~A", "B", True, consistent=False),
     # First-order
