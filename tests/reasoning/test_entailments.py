@@ -80,3 +80,15 @@ def test_a_mean_with_the_default_p_does_not_mean_some(axiom: str, formula: str, 
     verdict = theory.entails(formula, seed=0, verbose=0)
     assert verdict.case == case != row.case
     assert_witnessed(Decided(theory, verdict), formula)
+
+
+def test_a_mean_lets_one_of_many_axioms_fall() -> None:
+    theory = ltn.Theory()
+    for number in range(50):
+        theory.proposition(f"a{number}", trainable=True)
+        theory.axiom(f"a{number}")
+    fallen = theory.entails("a0", restarts=1, verbose=0)
+    # All the error of a mean square of (1 - 0.95)^2 is on one of fifty.
+    assert fallen.case == "refuted"
+    assert abs(fallen.value - (1.0 - 0.05 * 50**0.5)) < 0.01
+    assert theory.entails("a0", restarts=1, p_satagg=40, verbose=0).case == "assumed"
