@@ -130,6 +130,7 @@ class Search:
         def descend(start: Sequence[np.ndarray], goal: Goal, loss: Loss, steps: int) -> None:
             curves.extend(self._round(start, goal, loss, steps, progress))
 
+        origin = start
         learn = goal.direction == 0.0
         loss = Loss(learning=1.0) if learn else Loss(formula=goal.direction, penalty=1.0)
         if formula_first:
@@ -146,8 +147,9 @@ class Search:
             if self._is_satisfied(goal) and ended_at > goal.q - (1.0 - goal.q) / 2.0:
                 break
             if not self._is_satisfied(goal):
-                # Each axiom alone, too: some aggregators are flat while several axioms are false.
-                descend(values_of(self._best), goal, Loss(learning=1.0, axioms=1.0), steps)
+                # From the beginning: what the formula has saturated may give no gradient. Each axiom alone,
+                # too: some aggregators are flat while several axioms are false.
+                descend(origin, goal, Loss(learning=1.0, axioms=1.0), steps)
                 if not self._is_satisfied(goal):
                     break
             goal = goal._replace(beta=goal.beta * _STRONGER)

@@ -99,7 +99,8 @@ starting point 1.
         if self.case == "unsatisfied":
             return (
                 f"`{self.formula}` follows only because nothing was found that satisfies the theory to "
-                f"q = {self.q:g}: the best of {tried} reached {self.satisfaction:.3f}. Ask with a lower q."
+                f"q = {self.q:g}: the best of {tried} reached {self.satisfaction:.3f}. Ask with a lower q, "
+                "or with more restarts."
             )
         if self.case == "refuted":
             return (

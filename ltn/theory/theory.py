@@ -207,9 +207,9 @@ class Theory(Training):
             seed: of the starting points.
             verbose: 0 for no progress bar.
             semantics, p, named: as for `query`. A mean as quantifier blurs "some": with p = 2 and q = 0.95
-                `exists` asks for nine individuals of ten; a high p_exists makes it ask for one. Likewise one
-                of fifty axioms may fall to 0.65 while all of them together are at 0.95; p_satagg=40 holds
-                each of them up.
+                `exists` asks for nine individuals of ten; p=200 makes it ask for one. Likewise one of fifty
+                axioms may fall to 0.65 while all of them together are at 0.95; p_satagg=200 holds each of
+                them up.
 
         Returns:
             A `ltn.reasoning.Verdict`, truthy if the formula follows, with the counterexample if not.

@@ -162,7 +162,7 @@ class TestTexts:
         text = str(unsatisfied)
         assert text.startswith("`A` follows only because nothing was found that satisfies the theory to q = ")
         assert "the best of 3 starting points reached 0.500" in text
-        assert text.endswith("Ask with a lower q.")
+        assert text.endswith("Ask with a lower q, or with more restarts.")
 
     def test_a_query_after_learning_is_told_as_such(self) -> None:
         text = str(chain().entails("B", method="brave", **RUNS))
