@@ -60,7 +60,8 @@ def test_slack_out_of_range(slack: Any) -> None:
 
 @pytest.mark.filterwarnings("ignore:Nothing was found")
 def test_whole_numbers_of_numpy_are_numbers_too(ask: Ask) -> None:
-    ask(either(), "A", q=np.float64(0.9), restarts=np.int64(1), steps=np.int32(2), seed=np.int64(0))
+    found = ask(either(), "A", q=np.float64(0.9), restarts=np.int64(1), steps=np.int32(2), seed=np.int64(0))
+    assert found.q == 0.9
 
 
 @pytest.mark.parametrize("method", ["cautious", "", None])
