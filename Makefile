@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 OLDEST := .venv-oldest
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
-.PHONY: help demo test lint format bench test-oldest clean
+.PHONY: help reproduce study test lint format bench test-oldest clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -15,8 +15,11 @@ $(VENV)/installed: setup.cfg pyproject.toml
 	$(BIN)/pip install --quiet --editable '.[dev,examples]'
 	touch $@
 
-demo: $(VENV)/installed  ## train a first classifier from two axioms and draw it
-	$(BIN)/python -m examples.demo
+reproduce: $(VENV)/installed  ## run the paper's experiments once; results/ gets the table, the pictures and a page of both
+	$(BIN)/python -m examples run all
+
+study: $(VENV)/installed  ## run them several times, the large settings too (hours), and write examples/RESULTS.md
+	$(BIN)/python -m examples study
 
 test: $(VENV)/installed  ## run the tests
 	$(BIN)/python -m pytest

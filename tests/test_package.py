@@ -144,7 +144,7 @@ def test_the_readmes_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_the_readmes_commands_exist() -> None:
     commands = set(re.findall(r"\bmake ([a-z-]+)", (ROOT / "README.md").read_text()))
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert {"demo", "test", "lint"} <= commands <= targets
+    assert {"reproduce", "test", "lint"} <= commands <= targets
 
 
 def test_the_metadata() -> None:

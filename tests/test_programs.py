@@ -2,7 +2,6 @@
 
 import logging
 import re
-from pathlib import Path
 from typing import Any
 
 import keras
@@ -12,7 +11,6 @@ import tensorflow as tf
 
 import ltn
 from benchmarks import forall, measure, smokers
-from examples import demo
 
 Not = ltn.Wrapper_Connective(ltn.fuzzy_ops.Not_Std())
 And = ltn.Wrapper_Connective(ltn.fuzzy_ops.And_Prod())
@@ -116,15 +114,6 @@ def test_embeddings_from_constants() -> None:
     assert levels[-1] > max(0.75, levels[0] + 0.1)
     assert float(Smokes(people["a"]).tensor) > 0.5 > float(Smokes(people["c"]).tensor)
     assert float(Friends([people["d"], people["c"]]).tensor) > 0.5 > float(Friends([people["a"]] * 2).tensor)
-
-
-def test_the_demo_learns_and_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    satisfaction, accuracy = demo.main(tmp_path / "demo.png")
-    # The seed is fixed.
-    assert satisfaction > 0.8
-    assert accuracy > 0.9
-    assert (tmp_path / "demo.png").stat().st_size > 10_000
-    assert f"satisfaction {satisfaction:.3f}, accuracy {accuracy:.3f}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("benchmark", [forall, smokers], ids=lambda module: module.__name__)

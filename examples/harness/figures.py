@@ -1,0 +1,67 @@
+"""Curves over the epochs, with confidence bands over the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from examples.harness.experiment import Run
+from examples.harness.tables import half_width
+from ltn.plot.style import COLOURS, add_title, picture
+
+
+class Line(NamedTuple):
+    """A curve to draw: its name in the runs of one setting."""
+
+    runs: Sequence[Run]
+    curve: str
+
+
+class Panel(NamedTuple):
+    """One pair of axes: lines by their labels in the legend."""
+
+    title: str
+    lines: Mapping[str, Line]
+    limits: tuple[float, float] | None = (0.0, 1.0)
+
+
+def draw(rows: Sequence[Sequence[Panel]]) -> Figure:
+    """Panels in rows; each line is the mean over the runs, with its 95 % confidence interval as a band."""
+    columns = max(map(len, rows))
+    figure = picture(0.6 + 4.4 * columns, 0.4 + 3.6 * len(rows))
+    grid = figure.subplots(len(rows), columns, squeeze=False)
+    for row, panels in zip(grid, rows, strict=True):
+        for axes, panel in zip(row, panels, strict=False):
+            _draw(axes, panel)
+        for axes in row[len(panels) :]:
+            axes.set_axis_off()
+    return figure
+
+
+def accuracy_and_satisfaction(runs: Sequence[Run]) -> list[Panel]:
+    """The two panels that most experiments have: on the training and on the test part."""
+    parts = ("train", "test")
+    return [
+        Panel(what.capitalize(), {part: Line(runs, f"{part} {what}") for part in parts})
+        for what in ("accuracy", "satisfaction")
+    ]
+
+
+def _draw(axes: Any, panel: Panel) -> None:
+    most = 0
+    for colour, (label, (runs, curve)) in zip(COLOURS * 2, panel.lines.items(), strict=False):
+        values = np.array([run.curves[curve] for run in runs])
+        epochs, mean = runs[0].epochs, values.mean(axis=0)
+        axes.plot(epochs, mean, color=colour, label=label, clip_on=False)
+        if len(runs) > 1:
+            band = np.array([half_width(column) for column in values.T])
+            axes.fill_between(epochs, mean - band, mean + band, color=colour, alpha=0.2, linewidth=0)
+        most = max(most, len(runs))
+    add_title(axes, f"{panel.title} (mean of {most} runs)" if most > 1 else panel.title)
+    axes.set(xlabel="epoch", ylim=panel.limits)
+    axes.margins(x=0.0)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8, framealpha=0.8)

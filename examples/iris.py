@@ -1,0 +1,104 @@
+"""Multi-class single-label classification (section 4.2): the species of iris flowers.
+
+Each flower has one label. The classes exclude each other through the softmax of the network that grounds P:
+no axiom needs to say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import keras
+import numpy as np
+from matplotlib.figure import Figure
+
+import ltn
+from examples.harness import (
+    Experiment,
+    Metric,
+    Record,
+    Run,
+    Setting,
+    accuracy_and_satisfaction,
+    data,
+    draw,
+    on_both_parts,
+    split,
+)
+
+
+def theory_of_flowers() -> ltn.Theory:
+    """Every flower has the label that it is given."""
+    theory = ltn.Theory("stable_product", p_forall=2)
+
+    # Domains; the labels are the constants of theirs
+    items = theory.domain("items", shape=4)
+    labels = theory.domain("labels", values=["setosa", "versicolor", "virginica"])
+
+    # Variables
+    theory.variable("x", items)
+    theory.variables("l, label", labels)
+
+    # Predicates, and their grounding
+    theory.predicate("P", (items, labels), ltn.Predicate.FromLogits(network(), "softmax"))
+
+    # Axioms
+    theory.axioms("""
+        setosas: forall diag(x, label) where label = setosa: P(x, setosa)
+        versicolors: forall diag(x, label) where label = versicolor: P(x, versicolor)
+        virginicas: forall diag(x, label) where label = virginica: P(x, virginica)
+    """)
+    return theory
+
+
+def network() -> keras.Model:
+    """The appendix's, with one output for each class, as the text has it."""
+    layers: list[Any] = [keras.Input((4,))]
+    for units in (16, 16, 8):
+        layers += [keras.layers.Dense(units, activation="elu"), keras.layers.Dropout(0.2)]
+    return keras.Sequential([*layers, keras.layers.Dense(3)])
+
+
+def run(setting: Setting, seed: int) -> Run:
+    """Learn from some flowers, and classify the others."""
+    x, species = data.iris()
+    parts = split(len(x), setting.train_size, np.random.default_rng(seed))
+    train, test = ({"x": x[rows], "label": species[rows]} for rows in parts)
+    theory = theory_of_flowers()
+
+    # Querying
+    def measure() -> dict[str, float]:
+        return on_both_parts(theory, train, test, accuracy=accuracy)
+
+    # Learning
+    record = Record(measure, every=10)
+    theory.compile(keras.optimizers.Adam(0.001))
+    theory.fit(train, batch_size=64, epochs=setting.epochs, callbacks=[record], verbose=0)
+    graph = ltn.plot.tree(theory, "setosas", train)
+    return Run(record.last, record.curves, record.epochs, pictures={"iris_graph": graph})
+
+
+def accuracy(theory: ltn.Theory, examples: Mapping[str, Any]) -> float:
+    """The share of flowers whose label is the truest one."""
+    truths = theory.query("P(x, l)", x=examples["x"]).tensor.numpy()
+    return float(np.mean(truths.argmax(axis=1) == examples["label"]))
+
+
+def settings() -> tuple[Setting, ...]:
+    """The paper's."""
+    metrics = (
+        Metric("train satisfaction", 0.8, words="over 0.8"),
+        Metric("test satisfaction", 0.8, words="over 0.8"),
+        Metric("train accuracy", words="near 1"),
+        Metric("test accuracy", words="near 1"),
+    )
+    return (Setting("paper", metrics, epochs=500, train_size=120, data="150 iris flowers"),)
+
+
+def curves(runs: Mapping[str, Sequence[Run]]) -> dict[str, Figure]:
+    """Accuracy and satisfaction on both parts."""
+    return {"iris_curves": draw([accuracy_and_satisfaction(done) for done in runs.values()])}
+
+
+EXPERIMENT = Experiment("iris", "4.2", "Multi-class single-label classification", settings, run, curves)
