@@ -85,11 +85,11 @@ def _settings(experiment: Experiment, full: bool, scenario: Sequence[str]) -> li
     """The settings to run: those of the paper that the scenario fits, or one made for it."""
     known = list(experiment.full() if full and experiment.full else experiment.settings())
     asked = dict(_option(experiment, text) for text in scenario)
-    fitting = [s for s in known if asked.items() <= s.options.items()]
+    fitting = [setting for setting in known if asked.items() <= setting.options.items()]
     if fitting:
         return fitting
     usual = {name: values[0] for name, values in experiment.options.items()}
-    plain = [s for s in known if all(s.options[n] == v for n, v in usual.items() if n in asked)]
+    plain = [s for s in known if all(usual[name] in (None, s.options[name]) for name in usual)]
     return [setting.changed(options=asked) for setting in plain]
 
 
@@ -112,7 +112,10 @@ def _scenarios(experiment: Experiment) -> str:
     """What can be chosen, the default first."""
     texts = []
     for name, values in experiment.options.items():
-        choice = "|".join(values) if isinstance(values[0], str) else f"NUMBER ({values[0]:g})"
+        if isinstance(values[0], float):
+            choice = f"NUMBER ({values[0]:g})"
+        else:
+            choice = "|".join(value for value in values if value)
         texts.append(f"{name}={choice}")
     return " ".join(texts) or "none"
 

@@ -40,7 +40,7 @@ SCHEDULES = {"single": {0: 1, 4: 2, 8: 4, 12: 6}, "two": {0: 1, 6: 2, 12: 4, 18:
 BASELINES = {"single": (84, 19), "two": (128, 199)}
 
 OPTIONS = {
-    "task": ("single", "two"),
+    "task": (None, "single", "two"),
     "model": ("ltn", "baseline"),
     "semantics": ("log_product", "stable_product"),
     "p": ("schedule", "1", "2"),

@@ -7,7 +7,7 @@ cluster is empty. That clusters are disjoint is in the softmax of the network th
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -22,7 +22,7 @@ CLUSTERS = 4
 EDGE, SPREAD = 0.2, 0.1
 
 
-def theory_of_clusters() -> ltn.Theory:
+def theory_of_clusters(network: Callable[..., Any]) -> ltn.Theory:
     """What is known about clusters of points."""
     theory = ltn.Theory("stable_product", p_forall=4, p_exists=1)
 
@@ -35,8 +35,6 @@ def theory_of_clusters() -> ltn.Theory:
     theory.variable("c", clusters)
 
     # Predicates, and their grounding
-    hidden = [keras.layers.Dense(16, activation="elu") for _ in range(3)]
-    network = keras.Sequential([keras.Input((2,)), *hidden, keras.layers.Dense(CLUSTERS)])
     theory.predicate("C", (points, clusters), ltn.Predicate.FromLogits(network, "softmax"))
 
     # Axioms
@@ -53,7 +51,9 @@ def run(setting: Setting, seed: int) -> Run:
     """Cluster points drawn from four Gaussian distributions."""
     points, origin = clouds(setting.train_size // CLUSTERS, np.random.default_rng(seed))
     examples = {"x": points, "y": points}
-    theory = theory_of_clusters()
+    hidden = [keras.layers.Dense(16, activation="elu") for _ in range(3)]
+    network = keras.Sequential([keras.Input((2,)), *hidden, keras.layers.Dense(CLUSTERS)])
+    theory = theory_of_clusters(network)
 
     # Querying
     def measure() -> dict[str, float]:
@@ -69,9 +69,9 @@ def run(setting: Setting, seed: int) -> Run:
     theory.fit(
         examples, batch_size=len(points), epochs=setting.epochs, callbacks=[schedule, record], verbose=0
     )
-    used = len(set(clusters_of(theory, points)))
-    drawn = pictures(theory, points, origin)
-    return Run(record.last, record.curves, record.epochs, collapsed=used < CLUSTERS, pictures=drawn)
+    # Some runs end where two clouds share a cluster and another cloud is cut in two.
+    collapsed = record.last["agreement with the clouds"] < 0.9
+    return Run(record.last, record.curves, record.epochs, collapsed, pictures(theory, points, origin))
 
 
 def clouds(size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -129,4 +129,18 @@ def curves(runs: Mapping[str, Sequence[Run]]) -> dict[str, Figure]:
     return {"clustering_curves": draw(rows)}
 
 
-EXPERIMENT = Experiment("clustering", "4.6", "Clustering", settings, run, curves)
+EXPERIMENT = Experiment(
+    "clustering",
+    "4.6",
+    "Clustering",
+    settings,
+    run,
+    curves,
+    findings="""
+        With these operators no grounding satisfies the axioms to more than
+        1 - (1 - 4^(-1/6)) / sqrt(2) = 0.854: a mean with p = 6, over four clusters of which one is true,
+        or over points of which a quarter is in the cluster, is 4^(-1/6) at best, and that is so in two of
+        the four axioms. The paper's 0.857 lies above. Runs that find the clouds reach 0.854; some end in a
+        worse optimum, where two clouds share a cluster and another cloud is cut in two.
+    """,
+)

@@ -134,9 +134,13 @@ def split(
 
 
 def standardised(features: np.ndarray, training: np.ndarray) -> np.ndarray:
-    """The features with mean 0 and standard deviation 1 on the training part, given by its indices."""
+    """The features with mean 0 and standard deviation 1 on the training part, given by its indices.
+
+    One that does not vary there keeps its scale.
+    """
     part = features[training]
-    return ((features - part.mean(axis=0)) / part.std(axis=0)).astype(np.float32)
+    spread = part.std(axis=0)
+    return ((features - part.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)).astype(np.float32)
 
 
 def _find(name: str) -> Path | None:

@@ -91,7 +91,7 @@ class Run:
         metrics: its figures by name, those that the setting promises.
         curves: values over the epochs by name; all as long as `epochs`.
         epochs: where the curves were measured.
-        collapsed: whether it never left a bad start.
+        collapsed: whether it is lost in a bad optimum.
         pictures: drawn with what was learned, by the name of their file.
     """
 
@@ -116,8 +116,8 @@ class Experiment:
         curves: draws the curves of all runs, given the runs of each setting by its name; figures by the
             name of their file.
         full: the paper's large settings, where it has some.
-        options: what `--scenario` can change, by name: the values that are allowed, the default first.
-            Where that is a number, any number is allowed.
+        options: what `--scenario` can change, by name: the values that are allowed, the default first,
+            or None if each has settings of its own. Where the default is a number, any number is allowed.
         findings: what its results teach, for the page of results.
     """
 
