@@ -33,6 +33,8 @@ FACTS = {
     "ill": ILL,
     "healthy": [who for who in GROUPS[0] if who not in ILL],
 }
+# The paper prints the contrapositive of another axiom; its converse says something new.
+RULES = {"printed": "~C(x) -> ~S(x)", "converse": "~S(x) -> ~C(x)"}
 # Not among the axioms; the paper finds the first true and the second false.
 QUERIES = {
     "phi1: cancer -> smokes": "forall x: C(x) -> S(x)",
@@ -40,7 +42,7 @@ QUERIES = {
 }
 
 
-def theory_of_people() -> ltn.Theory:
+def theory_of_people(last_rule: str = RULES["printed"]) -> ltn.Theory:
     """Facts and rules about smoking, friendship and cancer."""
     theory = ltn.Theory("stable_product", p_forall=2, p_exists=1)
 
@@ -62,7 +64,7 @@ def theory_of_people() -> ltn.Theory:
     theory.predicate("F", (people, people), ltn.Predicate.MLP([5, 5], (8, 8)))
 
     # Axioms
-    theory.axioms("""
+    theory.axioms(f"""
         friends: forall diag(friends_0, friends_1): F(friends_0, friends_1)
         strangers: forall diag(strangers_0, strangers_1): ~F(strangers_0, strangers_1)
         smokers: forall smokers_0: S(smokers_0)
@@ -75,14 +77,14 @@ def theory_of_people() -> ltn.Theory:
         everyone_has_a_friend: forall x: exists y: F(x, y)
         smoking_spreads: forall x, y: F(x, y) & S(x) -> S(y)
         smoking_kills: forall x: S(x) -> C(x)
-        not_otherwise: forall x: ~C(x) -> ~S(x)
+        not_otherwise: forall x: {last_rule}
     """)
     return theory
 
 
 def run(setting: Setting, seed: int) -> Run:
     """Learn the embeddings and the predicates, asking two formulas on the way."""
-    theory = theory_of_people()
+    theory = theory_of_people(RULES[setting.options["rule"]])
 
     # Querying
     def measure() -> dict[str, float]:
@@ -166,28 +168,41 @@ def embeddings(vectors: np.ndarray, habits: np.ndarray, friendship: np.ndarray) 
 
 
 def settings() -> tuple[Setting, ...]:
-    """The paper's."""
+    """The paper's, and the same with the converse of its last rule."""
     first, second = QUERIES
     metrics = (
         Metric("satisfaction", words="curves only"),
         Metric(first, words="to true"),
         Metric(second, words="to false", lower_is_better=True),
     )
-    return (Setting("paper", metrics, epochs=1000),)
+    names = {"printed": "paper", "converse": "converse rule"}
+    return tuple(Setting(names[rule], metrics, epochs=1000, options={"rule": rule}) for rule in RULES)
 
 
 def curves(runs: Mapping[str, Sequence[Run]]) -> dict[str, Figure]:
     """The satisfaction, and the two queries."""
     rows = [
         [
-            Panel("Satisfaction", {"satisfaction": Line(done, "satisfaction")}),
-            Panel("Queries", {name: Line(done, name) for name in QUERIES}),
+            Panel(f"Satisfaction, {setting}", {"satisfaction": Line(done, "satisfaction")}),
+            Panel(f"Queries, {setting}", {name: Line(done, name) for name in QUERIES}),
         ]
-        for done in runs.values()
+        for setting, done in runs.items()
     ]
     return {"smokers_curves": draw(rows)}
 
 
 EXPERIMENT = Experiment(
-    "smokers", "4.7", "Learning embeddings: smokers, friends, cancer", settings, run, curves
+    "smokers",
+    "4.7",
+    "Learning embeddings: smokers, friends, cancer",
+    settings,
+    run,
+    curves,
+    options={"rule": tuple(RULES)},
+    findings="""
+        The last rule that the paper prints, not C implies not S, is the contrapositive of the one before it.
+        So nothing says that only smokers have cancer: for the second group's non-smokers it is open, and
+        whether phi1 becomes true depends on how the networks happen to generalise. With the converse, not S
+        implies not C, phi1 follows from an axiom and becomes true in every run, as in the paper's figure.
+    """,
 )

@@ -29,6 +29,13 @@ the digits.
 {table}
 """
 
+_COLLAPSE = """## Collapse: the paper's operators beside those on logarithms
+
+The same axiom, network, examples and seeds.
+
+{table}
+"""
+
 _SHORT = """## Where a mean falls short of the paper's interval
 
 {table}
@@ -68,6 +75,8 @@ def write(out: Path, experiments: Iterable[Experiment], to: Path) -> None:
     digits = [_digits(setting) for setting in done if setting.experiment == "addition"]
     if digits:
         parts.append(_DIGITS.format(table=tables.table(digits, _DIGIT_HEADINGS)))
+        compared = [s for s in done if s.experiment == "addition" and _is_compared(s.about[0]["options"])]
+        parts.append(_COLLAPSE.format(table=tables.table(_collapse(compared), _COLLAPSE_HEADINGS)))
     if short:
         parts.append(_SHORT.format(table=tables.table(short)))
     findings = [f"**{e.name}**: {' '.join(e.findings.split())}" for e in experiments if e.findings]
@@ -96,6 +105,32 @@ def _digits(setting: Finished) -> list[str]:
         *extremes,
         f"{tables.interval(kept)} ({len(kept)} runs)",
     ]
+
+
+_COLLAPSE_HEADINGS = ("digits", "examples", "semantics", "runs", "collapsed", "accuracy (%)", "worst")
+
+
+def _is_compared(options: Mapping[str, str]) -> bool:
+    return (options["model"], options["p"], options["rate"]) == ("ltn", "schedule", "constant")
+
+
+def _collapse(settings: Iterable[Finished]) -> list[list[str]]:
+    rows = []
+    for setting in settings:
+        values = [run.metrics["accuracy (%)"] for run in setting.runs]
+        about = setting.about[0]
+        rows.append(
+            [
+                about["options"]["task"],
+                str(about["train_size"]),
+                about["options"]["semantics"],
+                str(len(values)),
+                str(sum(run.collapsed for run in setting.runs)),
+                tables.interval(values),
+                f"{min(values):.2f}",
+            ]
+        )
+    return sorted(rows)
 
 
 _SETTING_HEADINGS = ("experiment", "setting", "examples", "epochs", "options", "data", "seeds", "s per run")

@@ -1,4 +1,4 @@
-"""The pictures that are drawn, by experiment: one for each figure of the paper's section 4, and a few more."""
+"""The pictures that are drawn, by experiment: those of the paper's section 4, and a few more."""
 
 PICTURES = {
     "binary": {"binary_curves", "binary_graph", "binary_query", "binary_query_negation"},
