@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -135,6 +136,8 @@ class Experiment:
 class Record(keras.callbacks.Callback):
     """Measures while a model learns: before the first epoch, after every few, and after the last.
 
+    On a terminal it also tells which epoch it is.
+
     Args:
         measure: gives values by the names of their curves.
         every: how many epochs lie between two measurements.
@@ -153,6 +156,8 @@ class Record(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Measure, if it is time."""
+        if sys.stdout.isatty():
+            print(f"\r    epoch {epoch + 1} of {self.params['epochs']}\r", end="", flush=True)
         if (epoch + 1) % self.every == 0 or epoch + 1 == self.params["epochs"]:
             self._append(epoch + 1)
 

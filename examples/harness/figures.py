@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -31,11 +32,13 @@ class Panel(NamedTuple):
 def draw(rows: Sequence[Sequence[Panel]]) -> Figure:
     """Panels in rows; each line is the mean over the runs, with its 95 % confidence interval as a band."""
     columns = max(map(len, rows))
+    labels = dict.fromkeys(label for panels in rows for panel in panels for label in panel.lines)
+    colours = dict(zip(labels, itertools.cycle(COLOURS), strict=False))
     figure = picture(0.6 + 4.4 * columns, 0.4 + 3.6 * len(rows))
     grid = figure.subplots(len(rows), columns, squeeze=False)
     for row, panels in zip(grid, rows, strict=True):
         for axes, panel in zip(row, panels, strict=False):
-            _draw(axes, panel)
+            _draw(axes, panel, colours)
         for axes in row[len(panels) :]:
             axes.set_axis_off()
     return figure
@@ -50,17 +53,16 @@ def accuracy_and_satisfaction(runs: Sequence[Run]) -> list[Panel]:
     ]
 
 
-def _draw(axes: Any, panel: Panel) -> None:
-    most = 0
-    for colour, (label, (runs, curve)) in zip(COLOURS * 2, panel.lines.items(), strict=False):
+def _draw(axes: Any, panel: Panel, colours: Mapping[str, str]) -> None:
+    for label, (runs, curve) in panel.lines.items():
         values = np.array([run.curves[curve] for run in runs])
-        epochs, mean = runs[0].epochs, values.mean(axis=0)
-        axes.plot(epochs, mean, color=colour, label=label, clip_on=False)
-        if len(runs) > 1:
+        epochs, mean, colour = runs[0].epochs, values.mean(axis=0), colours[label]
+        many = len(runs) > 1
+        axes.plot(epochs, mean, color=colour, label=f"{label} ({len(runs)} runs)" if many else label)
+        if many:
             band = np.array([half_width(column) for column in values.T])
             axes.fill_between(epochs, mean - band, mean + band, color=colour, alpha=0.2, linewidth=0)
-        most = max(most, len(runs))
-    add_title(axes, f"{panel.title} (mean of {most} runs)" if most > 1 else panel.title)
+    add_title(axes, panel.title)
     axes.set(xlabel="epoch", ylim=panel.limits)
     axes.margins(x=0.0)
     axes.grid(alpha=0.3)
