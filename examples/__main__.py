@@ -32,13 +32,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.command == "list":
         print(_listing())
         return 0
-    if given.data:
-        os.environ["LTN_DATA"] = str(given.data)
     try:
+        _prepare(given)
         return _study(given) if given.command == "study" else _run(given)
     except (DataError, ScenarioError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+
+
+def _prepare(given: argparse.Namespace) -> None:
+    """Find out before hours of training whether there is where to read and to write."""
+    if given.data:
+        os.environ["LTN_DATA"] = str(given.data)
+        if not given.data.is_dir():
+            raise DataError(f"There is no folder {given.data}, where --data looks for data. Create it.")
+    try:
+        given.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"Results cannot be written to {given.out}: {error}. Give another --out.") from error
 
 
 class ScenarioError(Exception):
@@ -51,6 +62,8 @@ def _run(given: argparse.Namespace) -> int:
     jobs = []
     for name in names:
         known = _settings(EXPERIMENTS[name], given.full, given.scenario)
+        if given.train_size and given.name != "all" and not known[0].train_size:
+            raise ScenarioError(f"{name} has no examples to train on: leave out --train-size.")
         chosen = [setting.changed(epochs=given.epochs, train_size=given.train_size) for setting in known]
         jobs.append((EXPERIMENTS[name], chosen, seeds))
     complete = _perform(jobs, given.out, given.fresh)
@@ -61,18 +74,22 @@ def _run(given: argparse.Namespace) -> int:
 
 def _study(given: argparse.Namespace) -> int:
     jobs = [(experiment, settings, range(count)) for experiment, settings, count in study.plan(EXPERIMENTS)]
-    complete = _perform(jobs, given.out)
+    if not given.write_only and not _perform(jobs, given.out):
+        return 130
     report.write(given.out, EXPERIMENTS.values())
-    study.write(given.out, EXPERIMENTS.values(), given.to)
+    study.write(given.out, EXPERIMENTS, given.to)
     print(f"Written: {given.to}")
-    return 0 if complete else 130
+    return 0
 
 
 def _perform(jobs: Iterable[Job], out: Path, fresh: bool = False) -> bool:
     """Whether all was run; an interruption ends it early."""
     try:
         for experiment, settings, seeds in jobs:
-            runs.perform(experiment, settings, seeds, out, fresh)
+            try:
+                runs.perform(experiment, settings, seeds, out, fresh)
+            except DataError as error:
+                raise DataError(f"{experiment.name}: {error}") from error
     except KeyboardInterrupt:
         print(
             "Interrupted. The finished runs are kept: the same command goes on from there.", file=sys.stderr
@@ -82,15 +99,25 @@ def _perform(jobs: Iterable[Job], out: Path, fresh: bool = False) -> bool:
 
 
 def _settings(experiment: Experiment, full: bool, scenario: Sequence[str]) -> list[Setting]:
-    """The settings to run: those of the paper that the scenario fits, or one made for it."""
+    """The settings to run: those of the paper that the scenario fits, or the closest ones, changed."""
     known = list(experiment.full() if full and experiment.full else experiment.settings())
     asked = dict(_option(experiment, text) for text in scenario)
     fitting = [setting for setting in known if asked.items() <= setting.options.items()]
     if fitting:
         return fitting
     usual = {name: values[0] for name, values in experiment.options.items()}
-    plain = [s for s in known if all(usual[name] in (None, s.options[name]) for name in usual)]
-    return [setting.changed(options=asked) for setting in plain]
+
+    def likeness(setting: Setting) -> tuple[int, int]:
+        as_asked = sum(setting.options.get(name) == value for name, value in asked.items())
+        as_usual = sum(usual[name] in (None, setting.options.get(name)) for name in usual)
+        return as_asked, as_usual
+
+    closest = max(map(likeness, known))
+    return [
+        setting.changed(options={n: v for n, v in asked.items() if setting.options.get(n) != v})
+        for setting in known
+        if likeness(setting) == closest
+    ]
 
 
 def _option(experiment: Experiment, text: str) -> tuple[str, object]:
@@ -138,7 +165,7 @@ def _parser() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="run one experiment, or all")
     run.add_argument("name", choices=[*EXPERIMENTS, "all"], metavar="NAME", help="see list; or all")
     run.add_argument("--runs", type=_count, default=1, help="how many, each with a seed of its own (1)")
-    run.add_argument("--seed", type=int, default=0, help="of the first run (0)")
+    run.add_argument("--seed", type=_seed, default=0, help="of the first run (0)")
     run.add_argument("--epochs", type=_count, help="instead of the paper's number")
     run.add_argument("--train-size", type=_count, help="examples to train on, instead of the paper's number")
     run.add_argument("--scenario", nargs="+", default=[], metavar="NAME=VALUE", help="see list")
@@ -146,16 +173,21 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--fresh", action="store_true", help="run again what is finished")
     whole = commands.add_parser("study", help="run everything several times, and write RESULTS.md")
     whole.add_argument("--to", type=Path, default=Path(__file__).parent / "RESULTS.md", help="the file")
+    whole.add_argument("--write-only", action="store_true", help="write the file from the runs there are")
     for command, out in ((run, "results"), (whole, "results/study")):
         command.add_argument("--data", type=Path, help="a folder that holds data, as LTN_DATA")
         command.add_argument("--out", type=Path, default=Path(out), help=f"the folder of results ({out})")
     return parser
 
 
-def _count(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"a whole number of at least 1 is expected, got {text!r}")
+def _count(text: str, least: int = 1) -> int:
+    if not text.isdigit() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"a whole number of at least {least} is expected, got {text!r}")
     return int(text)
+
+
+def _seed(text: str) -> int:
+    return _count(text, least=0)
 
 
 if __name__ == "__main__":

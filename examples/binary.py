@@ -17,7 +17,7 @@ import ltn
 from examples.harness import (
     Experiment,
     Metric,
-    Record,
+    Recorder,
     Run,
     Setting,
     accuracy_and_satisfaction,
@@ -65,10 +65,10 @@ def run(setting: Setting, seed: int) -> Run:
         return on_both_parts(theory, train, test, accuracy=accuracy)
 
     # Learning
-    record = Record(measure, every=10)
+    recorder = Recorder(measure, every=10)
     theory.compile(keras.optimizers.Adam(0.001))
-    theory.fit(train, batch_size=64, epochs=setting.epochs, callbacks=[record], verbose=0)
-    return Run(record.last, record.curves, record.epochs, pictures=pictures(theory, train))
+    theory.fit(train, batch_size=64, epochs=setting.epochs, callbacks=[recorder], verbose=0)
+    return Run(recorder.last, recorder.curves, recorder.epochs, pictures=pictures(theory, train))
 
 
 def accuracy(theory: ltn.Theory, examples: Mapping[str, Any]) -> float:
@@ -96,7 +96,7 @@ def settings() -> tuple[Setting, ...]:
 
 def curves(runs: Mapping[str, Sequence[Run]]) -> dict[str, Figure]:
     """Accuracy and satisfaction on both parts."""
-    return {"binary_curves": draw([accuracy_and_satisfaction(done) for done in runs.values()])}
+    return {"binary_curves": draw({name: accuracy_and_satisfaction(done) for name, done in runs.items()})}
 
 
 EXPERIMENT = Experiment(

@@ -15,7 +15,18 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import ltn
-from examples.harness import Experiment, Line, Metric, Panel, Record, Run, Setting, draw, satisfaction
+from examples.harness import (
+    DataError,
+    Experiment,
+    Line,
+    Metric,
+    Panel,
+    Recorder,
+    Run,
+    Setting,
+    draw,
+    satisfaction,
+)
 from ltn.plot.style import COLOURS, TRUTH, add_title, picture
 
 CLUSTERS = 4
@@ -49,6 +60,10 @@ def theory_of_clusters(network: Callable[..., Any]) -> ltn.Theory:
 
 def run(setting: Setting, seed: int) -> Run:
     """Cluster points drawn from four Gaussian distributions."""
+    if setting.train_size % CLUSTERS:
+        raise DataError(
+            f"Each of {CLUSTERS} clouds has as many points: --train-size is a multiple of {CLUSTERS}."
+        )
     points, origin = clouds(setting.train_size // CLUSTERS, np.random.default_rng(seed))
     examples = {"x": points, "y": points}
     hidden = [keras.layers.Dense(16, activation="elu") for _ in range(3)]
@@ -63,15 +78,15 @@ def run(setting: Setting, seed: int) -> Run:
         }
 
     # Learning
-    record = Record(measure, every=20)
+    recorder = Recorder(measure, every=20)
     schedule = ltn.callbacks.Schedule("p_exists", {0: 1, 100: 6})
     theory.compile(keras.optimizers.Adam(0.001))
     theory.fit(
-        examples, batch_size=len(points), epochs=setting.epochs, callbacks=[schedule, record], verbose=0
+        examples, batch_size=len(points), epochs=setting.epochs, callbacks=[schedule, recorder], verbose=0
     )
     # Some runs end where two clouds share a cluster and another cloud is cut in two.
-    collapsed = record.last["agreement with the clouds"] < 0.9
-    return Run(record.last, record.curves, record.epochs, collapsed, pictures(theory, points, origin))
+    collapsed = recorder.last["agreement with the clouds"] < 0.9
+    return Run(recorder.last, recorder.curves, recorder.epochs, collapsed, pictures(theory, points, origin))
 
 
 def clouds(size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -109,7 +124,7 @@ def pictures(theory: ltn.Theory, points: np.ndarray, origin: np.ndarray) -> dict
         image = axes.imshow(truths[..., cluster], extent=(-1.0, 1.0, -1.0, 1.0), **look)
         axes.scatter(*points.T, s=4, color="black")
         add_title(axes, f"Truth of C(x, {cluster})")
-    figure.colorbar(image, ax=panels, label="truth")
+    figure.colorbar(image, ax=panels, label="truth", shrink=0.7, pad=0.01)
     return {"clustering_panels": figure}
 
 
@@ -122,10 +137,10 @@ def settings() -> tuple[Setting, ...]:
 def curves(runs: Mapping[str, Sequence[Run]]) -> dict[str, Figure]:
     """Satisfaction and agreement."""
     names = {"Satisfaction": "satisfaction", "Agreement with the clouds": "agreement with the clouds"}
-    rows = [
-        [Panel(title, {setting: Line(done, curve)}) for title, curve in names.items()]
+    rows = {
+        setting: [Panel(title, {title.lower(): Line(done, curve)}) for title, curve in names.items()]
         for setting, done in runs.items()
-    ]
+    }
     return {"clustering_curves": draw(rows)}
 
 

@@ -19,7 +19,7 @@ from examples.harness import (
     Line,
     Metric,
     Panel,
-    Record,
+    Recorder,
     Run,
     Setting,
     accuracy_and_satisfaction,
@@ -74,7 +74,7 @@ def theory_of_crabs() -> ltn.Theory:
 
 
 def run(setting: Setting, seed: int) -> Run:
-    """Learn from some crabs, classify the others, and ask three more formulas of them all."""
+    """Learn from some crabs, classify the others, and ask three more formulas of these."""
     measurements, colours, sexes = data.crabs()
     parts = split(len(measurements), setting.train_size, np.random.default_rng(seed))
     x = standardised(measurements, parts[0])
@@ -87,10 +87,10 @@ def run(setting: Setting, seed: int) -> Run:
         return on_both_parts(theory, train, test, accuracy=accuracy) | asked
 
     # Learning
-    record = Record(measure, every=10)
+    recorder = Recorder(measure, every=10)
     theory.compile(keras.optimizers.Adam(0.001))
-    theory.fit(train, batch_size=64, epochs=setting.epochs, callbacks=[record], verbose=0)
-    return Run(record.last, record.curves, record.epochs)
+    theory.fit(train, batch_size=64, epochs=setting.epochs, callbacks=[recorder], verbose=0)
+    return Run(recorder.last, recorder.curves, recorder.epochs)
 
 
 def accuracy(theory: ltn.Theory, examples: Mapping[str, Any]) -> float:
@@ -107,19 +107,30 @@ def settings() -> tuple[Setting, ...]:
     true, *false = QUERIES
     metrics = (
         *(Metric(name, words="curves only") for name in names),
-        Metric(true, words="to true"),
-        *(Metric(name, words="to false", lower_is_better=True) for name in false),
+        Metric(true, words="to true", bound=0.5),
+        *(Metric(name, words="to false", bound=0.5, lower_is_better=True) for name in false),
     )
-    return (Setting("paper", metrics, epochs=500, train_size=160, data="200 Leptograpsus crabs"),)
+    return (Setting("paper", metrics, epochs=500, train_size=160),)
 
 
 def curves(runs: Mapping[str, Sequence[Run]]) -> dict[str, Figure]:
     """Accuracy, satisfaction, and the three queries."""
-    rows = [
-        [*accuracy_and_satisfaction(done), Panel("Queries", {name: Line(done, name) for name in QUERIES})]
-        for done in runs.values()
-    ]
+    rows = {
+        name: [
+            *accuracy_and_satisfaction(done),
+            Panel("Queries", {query: Line(done, query) for query in QUERIES}),
+        ]
+        for name, done in runs.items()
+    }
     return {"crabs_curves": draw(rows)}
 
 
-EXPERIMENT = Experiment("crabs", "4.3", "Multi-class multi-label classification", settings, run, curves)
+EXPERIMENT = Experiment(
+    "crabs",
+    "4.3",
+    "Multi-class multi-label classification",
+    settings,
+    run,
+    curves,
+    data=lambda setting: "200 Leptograpsus crabs",
+)

@@ -17,7 +17,7 @@ import ltn
 from examples.harness import (
     Experiment,
     Metric,
-    Record,
+    Recorder,
     Run,
     Setting,
     accuracy_and_satisfaction,
@@ -72,11 +72,11 @@ def run(setting: Setting, seed: int) -> Run:
         return on_both_parts(theory, train, test, accuracy=accuracy)
 
     # Learning
-    record = Record(measure, every=10)
+    recorder = Recorder(measure, every=10)
     theory.compile(keras.optimizers.Adam(0.001))
-    theory.fit(train, batch_size=64, epochs=setting.epochs, callbacks=[record], verbose=0)
+    theory.fit(train, batch_size=64, epochs=setting.epochs, callbacks=[recorder], verbose=0)
     graph = ltn.plot.tree(theory, "setosas", train)
-    return Run(record.last, record.curves, record.epochs, pictures={"iris_graph": graph})
+    return Run(recorder.last, recorder.curves, recorder.epochs, pictures={"iris_graph": graph})
 
 
 def accuracy(theory: ltn.Theory, examples: Mapping[str, Any]) -> float:
@@ -88,17 +88,25 @@ def accuracy(theory: ltn.Theory, examples: Mapping[str, Any]) -> float:
 def settings() -> tuple[Setting, ...]:
     """The paper's."""
     metrics = (
-        Metric("train satisfaction", 0.8, words="over 0.8"),
-        Metric("test satisfaction", 0.8, words="over 0.8"),
-        Metric("train accuracy", words="near 1"),
-        Metric("test accuracy", words="near 1"),
+        Metric("train satisfaction", words="over 0.8", bound=0.8),
+        Metric("test satisfaction", words="over 0.8", bound=0.8),
+        Metric("train accuracy", words="near 1", bound=0.95),
+        Metric("test accuracy", words="near 1", bound=0.95),
     )
-    return (Setting("paper", metrics, epochs=500, train_size=120, data="150 iris flowers"),)
+    return (Setting("paper", metrics, epochs=500, train_size=120),)
 
 
 def curves(runs: Mapping[str, Sequence[Run]]) -> dict[str, Figure]:
     """Accuracy and satisfaction on both parts."""
-    return {"iris_curves": draw([accuracy_and_satisfaction(done) for done in runs.values()])}
+    return {"iris_curves": draw({name: accuracy_and_satisfaction(done) for name, done in runs.items()})}
 
 
-EXPERIMENT = Experiment("iris", "4.2", "Multi-class single-label classification", settings, run, curves)
+EXPERIMENT = Experiment(
+    "iris",
+    "4.2",
+    "Multi-class single-label classification",
+    settings,
+    run,
+    curves,
+    data=lambda setting: "150 iris flowers",
+)

@@ -19,7 +19,7 @@ from examples.harness import (
     Line,
     Metric,
     Panel,
-    Record,
+    Recorder,
     Run,
     Setting,
     data,
@@ -64,10 +64,10 @@ def run(setting: Setting, seed: int) -> Run:
         return on_both_parts(theory, train, test, RMSE=error)
 
     # Learning
-    record = Record(measure, every=10)
+    recorder = Recorder(measure, every=10)
     theory.compile(keras.optimizers.Adam(0.001))
-    theory.fit(train, batch_size=64, epochs=setting.epochs, callbacks=[record], verbose=0)
-    return Run(record.last, record.curves, record.epochs, pictures=pictures(theory, train, test))
+    theory.fit(train, batch_size=64, epochs=setting.epochs, callbacks=[recorder], verbose=0)
+    return Run(recorder.last, recorder.curves, recorder.epochs, pictures=pictures(theory, train, test))
 
 
 def predicted(theory: ltn.Theory, examples: Mapping[str, Any]) -> np.ndarray:
@@ -106,19 +106,28 @@ def settings() -> tuple[Setting, ...]:
         Metric("test RMSE", words=words, lower_is_better=True),
     )
     name, train_size = ("paper", 330) if papers else ("Windsor sales", 436)
-    return (Setting(name, metrics, epochs=500, train_size=train_size, data=sales.source),)
+    return (Setting(name, metrics, epochs=500, train_size=train_size),)
 
 
 def curves(runs: Mapping[str, Sequence[Run]]) -> dict[str, Figure]:
     """The error and the satisfaction on both parts."""
-    rows = [
-        [
-            Panel(f"RMSE, {name}", {part: Line(done, f"{part} RMSE") for part in ("train", "test")}, None),
-            Panel("Satisfaction", {part: Line(done, f"{part} satisfaction") for part in ("train", "test")}),
+    parts = ("train", "test")
+    rows = {
+        name: [
+            Panel("RMSE", {part: Line(done, f"{part} RMSE") for part in parts}, (0.0, None)),
+            Panel("Satisfaction", {part: Line(done, f"{part} satisfaction") for part in parts}),
         ]
         for name, done in runs.items()
-    ]
+    }
     return {"regression_curves": draw(rows)}
 
 
-EXPERIMENT = Experiment("regression", "4.5", "Regression", settings, run, curves)
+EXPERIMENT = Experiment(
+    "regression",
+    "4.5",
+    "Regression",
+    settings,
+    run,
+    curves,
+    data=lambda setting: data.sales().source,
+)

@@ -14,7 +14,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import ltn
-from examples.harness import Experiment, Line, Metric, Panel, Record, Run, Setting, draw, satisfaction
+from examples.harness import Experiment, Line, Metric, Panel, Recorder, Run, Setting, draw, satisfaction
 from ltn.plot.style import TRUTH, UNKNOWN, add_title, ink, ink_on, picture
 
 GROUPS = ("abcdefgh", "ijklmn")
@@ -92,11 +92,11 @@ def run(setting: Setting, seed: int) -> Run:
         return {"satisfaction": satisfaction(theory, {}), **asked}
 
     # Learning
-    record = Record(measure, every=20)
+    recorder = Recorder(measure, every=20)
     schedule = ltn.callbacks.Schedule("p_exists", {0: 1, 200: 6})
     theory.compile(keras.optimizers.Adam(0.001))
-    theory.fit(epochs=setting.epochs, callbacks=[schedule, record], verbose=0)
-    return Run(record.last, record.curves, record.epochs, pictures=pictures(theory))
+    theory.fit(epochs=setting.epochs, callbacks=[schedule, recorder], verbose=0)
+    return Run(recorder.last, recorder.curves, recorder.epochs, pictures=pictures(theory))
 
 
 def pictures(theory: ltn.Theory) -> dict[str, Figure]:
@@ -142,7 +142,8 @@ def heat_maps(title: str, habits: np.ndarray, friendship: np.ndarray) -> Figure:
         axes.set_xticks(range(len(columns)), list(columns))
         axes.set_yticks(range(len(rows)), list(rows))
         add_title(axes, name, 34)
-    figure.colorbar(image, ax=panels, label="truth (grey: not known)")
+    grey = " (grey: not known)" if np.isnan(friendship).any() else ""
+    figure.colorbar(image, ax=panels, label=f"truth{grey}")
     return figure
 
 
@@ -172,8 +173,8 @@ def settings() -> tuple[Setting, ...]:
     first, second = QUERIES
     metrics = (
         Metric("satisfaction", words="curves only"),
-        Metric(first, words="to true"),
-        Metric(second, words="to false", lower_is_better=True),
+        Metric(first, words="to true", bound=0.5),
+        Metric(second, words="to false", bound=0.5, lower_is_better=True),
     )
     names = {"printed": "paper", "converse": "converse rule"}
     return tuple(Setting(names[rule], metrics, epochs=1000, options={"rule": rule}) for rule in RULES)
@@ -181,13 +182,13 @@ def settings() -> tuple[Setting, ...]:
 
 def curves(runs: Mapping[str, Sequence[Run]]) -> dict[str, Figure]:
     """The satisfaction, and the two queries."""
-    rows = [
-        [
-            Panel(f"Satisfaction, {setting}", {"satisfaction": Line(done, "satisfaction")}),
-            Panel(f"Queries, {setting}", {name: Line(done, name) for name in QUERIES}),
+    rows = {
+        setting: [
+            Panel("Satisfaction", {"satisfaction": Line(done, "satisfaction")}),
+            Panel("Queries", {name: Line(done, name) for name in QUERIES}),
         ]
         for setting, done in runs.items()
-    ]
+    }
     return {"smokers_curves": draw(rows)}
 
 

@@ -16,10 +16,14 @@ from types import ModuleType
 import pytest
 
 import ltn
+from examples import harness
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ltn"
-MODULES = [ltn.__name__, *(info.name for info in pkgutil.walk_packages(ltn.__path__, "ltn."))]
+MODULES = [
+    *(ltn.__name__, *(info.name for info in pkgutil.walk_packages(ltn.__path__, "ltn."))),
+    *(info.name for info in pkgutil.walk_packages(harness.__path__, "examples.harness.")),
+]
 PUBLIC_MODULES = [
     ltn,
     ltn.callbacks,

@@ -4,7 +4,16 @@ An experiment says what is particular to it, see `Experiment`; everything else i
 """
 
 from examples.harness.data import DataError, split, standardised
-from examples.harness.experiment import Experiment, Metric, Record, Run, Setting, on_both_parts, satisfaction
+from examples.harness.experiment import (
+    Experiment,
+    Metric,
+    Recorder,
+    Run,
+    Setting,
+    label,
+    on_both_parts,
+    satisfaction,
+)
 from examples.harness.figures import Line, Panel, accuracy_and_satisfaction, draw
 
 __all__ = [
@@ -13,11 +22,12 @@ __all__ = [
     "Line",
     "Metric",
     "Panel",
-    "Record",
+    "Recorder",
     "Run",
     "Setting",
     "accuracy_and_satisfaction",
     "draw",
+    "label",
     "on_both_parts",
     "satisfaction",
     "split",

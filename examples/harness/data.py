@@ -7,6 +7,7 @@ cache, the copy shipped with the examples, a download.
 from __future__ import annotations
 
 import functools
+import http.client
 import os
 import urllib.request
 import zipfile
@@ -84,7 +85,7 @@ def sales() -> Sales:
 
     The prices are per unit area, in 10 000 New Taiwan dollars per ping; in Windsor in 1 000 Canadian dollars.
     """
-    path = _find("real_estate.csv") or _download("real_estate.csv", REAL_ESTATE_ORIGIN)
+    path = _find("real_estate.csv") or _download_real_estate()
     if path:
         table = _numbers(path, _read(path, REAL_ESTATE, rows=414), REAL_ESTATE)
         return Sales(table[:, :-1], table[:, -1], "414 sales of real estate in New Taipei (the paper's data)")
@@ -148,9 +149,13 @@ def _find(name: str) -> Path | None:
     folder = os.environ.get("LTN_DATA")
     if folder and not Path(folder).is_dir():
         raise DataError(f"There is no folder {folder}, where LTN_DATA or --data looks for data. Create it.")
-    cache = Path(os.environ.get("KERAS_HOME") or Path.home() / ".keras") / "datasets"
     places = [Path(folder)] if folder else []
-    return next((p / name for p in (*places, cache, SHIPPED) if (p / name).is_file()), None)
+    return next((p / name for p in (*places, _cache(), SHIPPED) if (p / name).is_file()), None)
+
+
+def _cache() -> Path:
+    """Keras's folder of data sets."""
+    return Path(os.environ.get("KERAS_HOME") or Path.home() / ".keras") / "datasets"
 
 
 def _expect(name: str) -> Path:
@@ -163,17 +168,21 @@ def _expect(name: str) -> Path:
     return path
 
 
-def _download(name: str, origin: str) -> Path | None:
+def _download_real_estate() -> Path | None:
     """The file in Keras's cache, fetched; None where that fails, as without a network."""
-    path = Path(os.environ.get("KERAS_HOME") or Path.home() / ".keras") / "datasets" / name
+    path = _cache() / "real_estate.csv"
+    half = path.with_suffix(".part")
     try:
-        with urllib.request.urlopen(origin, timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(REAL_ESTATE_ORIGIN, timeout=PATIENCE) as answer:
             content = answer.read()
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    except OSError:
+        half.write_bytes(content)
+        # Read before it counts as the file: what a server sends may be a page about something else.
+        _read(half, REAL_ESTATE, rows=414)
+    except (OSError, http.client.HTTPException, DataError):
+        half.unlink(missing_ok=True)
         return None
-    return path
+    return half.replace(path)
 
 
 def _all_of_mnist(images: int) -> Images:

@@ -24,6 +24,7 @@ class Metric:
         paper: the paper's mean, if it prints one.
         interval: half the width of the paper's 95 % confidence interval.
         words: what the paper says where it prints no number, or beside it.
+        bound: what the words ask of the mean: to be better than that.
         lower_is_better: decides which run is the worst.
     """
 
@@ -31,6 +32,7 @@ class Metric:
     paper: float | None = None
     interval: float | None = None
     words: str = ""
+    bound: float | None = None
     lower_is_better: bool = False
 
 
@@ -44,7 +46,6 @@ class Setting:
         epochs: how long to train.
         train_size: how many examples to train on.
         options: whatever else distinguishes it, by name.
-        data: what the data are, in words; "" where they are part of the theory or drawn at random.
     """
 
     name: str
@@ -52,13 +53,13 @@ class Setting:
     epochs: int
     train_size: int = 0
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    data: str = ""
 
     def changed(self, **changes: Any) -> Setting:
         """Another setting, which the paper says nothing about; its name tells what is different.
 
         Args:
-            changes: of `epochs`, `train_size` or `options`; None changes nothing.
+            changes: of `epochs`, `train_size`, where there are examples, or `options`; None and {} change
+                nothing.
 
         >>> setting = Setting("paper", (Metric("accuracy", paper=0.9),), epochs=500, train_size=120)
         >>> shorter = setting.changed(epochs=5, train_size=None)
@@ -66,22 +67,18 @@ class Setting:
         ('paper, 5 epochs', None)
         """
         new = {name: value for name, value in changes.items() if value not in (None, getattr(self, name))}
+        if not self.train_size:
+            new.pop("train_size", None)
+        new = {name: value for name, value in new.items() if value != {}}
         if not new:
             return self
-        labels = [f"{name}={value}" for name, value in new.get("options", {}).items()]
+        labels = [label(*option) for option in new.get("options", {}).items()]
         labels += [f"{new[name]} {unit}" for name, unit in _UNITS.items() if name in new]
-        metrics = tuple(dataclasses.replace(m, paper=None, interval=None, words="") for m in self.metrics)
+        metrics = tuple(
+            Metric(metric.name, lower_is_better=metric.lower_is_better) for metric in self.metrics
+        )
         new["options"] = {**self.options, **new.get("options", {})}
         return dataclasses.replace(self, name=", ".join([self.name, *labels]), metrics=metrics, **new)
-
-    def identity(self) -> dict[str, Any]:
-        """What a finished run must agree in to count as one of this setting."""
-        return {
-            "epochs": self.epochs,
-            "train_size": self.train_size,
-            "options": {name: str(value) for name, value in self.options.items()},
-            "data": self.data,
-        }
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,12 +108,13 @@ class Experiment:
         name: for the command line.
         section: of the paper.
         title: what it is about.
-        settings: those of the paper that `run` runs; a function, since what data there are may decide.
+        settings: those of the paper; a function, since what data there are may decide.
         run: trains and measures once, given a setting and a seed. The harness has set the seeds of Python,
             NumPy and TensorFlow before.
         curves: draws the curves of all runs, given the runs of each setting by its name; figures by the
             name of their file.
         full: the paper's large settings, where it has some.
+        data: what data a setting uses, in words.
         options: what `--scenario` can change, by name: the values that are allowed, the default first,
             or None if each has settings of its own. Where the default is a number, any number is allowed.
         findings: what its results teach, for the page of results.
@@ -129,11 +127,21 @@ class Experiment:
     run: Callable[[Setting, int], Run]
     curves: Callable[[Mapping[str, Sequence[Run]]], dict[str, Figure]]
     full: Callable[[], tuple[Setting, ...]] | None = None
+    data: Callable[[Setting], str] = lambda setting: ""
     options: Mapping[str, tuple[Any, ...]] = dataclasses.field(default_factory=dict)
     findings: str = ""
 
 
-class Record(keras.callbacks.Callback):
+def label(name: str, value: Any) -> str:
+    """How an option is named in a setting: by its value, or by both where the value is a number.
+
+    >>> label("rate", "decay"), label("p", "2"), label("radius", 0.09)
+    ('decay', 'p=2', 'radius=0.09')
+    """
+    return value if isinstance(value, str) and not value.isdigit() else f"{name}={value}"
+
+
+class Recorder(keras.callbacks.Callback):
     """Measures while a model learns: before the first epoch, after every few, and after the last.
 
     On a terminal it also tells which epoch it is.

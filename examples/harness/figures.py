@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from examples.harness.experiment import Run
 from examples.harness.tables import half_width
@@ -26,19 +27,23 @@ class Panel(NamedTuple):
 
     title: str
     lines: Mapping[str, Line]
-    limits: tuple[float, float] | None = (0.0, 1.0)
+    limits: tuple[float, float | None] = (0.0, 1.0)
 
 
-def draw(rows: Sequence[Sequence[Panel]]) -> Figure:
-    """Panels in rows; each line is the mean over the runs, with its 95 % confidence interval as a band."""
-    columns = max(map(len, rows))
-    labels = dict.fromkeys(label for panels in rows for panel in panels for label in panel.lines)
+def draw(rows: Mapping[str, Sequence[Panel]]) -> Figure:
+    """Rows of panels by name; each line is the mean over runs, its 95 % confidence interval is a band.
+
+    The names are part of the titles where there is more than one row.
+    """
+    columns = max(map(len, rows.values()))
+    labels = dict.fromkeys(label for panels in rows.values() for panel in panels for label in panel.lines)
     colours = dict(zip(labels, itertools.cycle(COLOURS), strict=False))
     figure = picture(0.6 + 4.4 * columns, 0.4 + 3.6 * len(rows))
     grid = figure.subplots(len(rows), columns, squeeze=False)
-    for row, panels in zip(grid, rows, strict=True):
+    for row, (name, panels) in zip(grid, rows.items(), strict=True):
         for axes, panel in zip(row, panels, strict=False):
             _draw(axes, panel, colours)
+            add_title(axes, f"{panel.title}: {name}" if len(rows) > 1 else panel.title)
         for axes in row[len(panels) :]:
             axes.set_axis_off()
     return figure
@@ -62,8 +67,8 @@ def _draw(axes: Any, panel: Panel, colours: Mapping[str, str]) -> None:
         if many:
             band = np.array([half_width(column) for column in values.T])
             axes.fill_between(epochs, mean - band, mean + band, color=colour, alpha=0.2, linewidth=0)
-    add_title(axes, panel.title)
     axes.set(xlabel="epoch", ylim=panel.limits)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.margins(x=0.0)
     axes.grid(alpha=0.3)
     axes.legend(fontsize=8, framealpha=0.8)

@@ -21,9 +21,13 @@ _PAGE = """<!doctype html>
 body {{ font: 15px/1.5 sans-serif; max-width: 72em; margin: 2em auto; padding: 0 1em; color: #222; }}
 table {{ border-collapse: collapse; margin: 1em 0 2em; }}
 th, td {{ text-align: left; padding: .25em .8em; border-bottom: 1px solid #ddd; }}
-img {{ max-width: 100%; display: block; margin: 1em 0; }}
+figure {{ margin: 1.5em 0; }}
+img {{ max-width: 100%; display: block; }}
+figcaption {{ color: #666; }}
 </style>
 <h1>Logic Tensor Networks: the experiments</h1>
+<p>The paper's figures stand beside the paper's settings only. A run is counted as collapsed where it ends in a
+bad optimum: where it reads fewer than half of the digits, or does not find the clouds of points.</p>
 {content}
 </html>
 """
@@ -32,52 +36,71 @@ img {{ max-width: 100%; display: block; margin: 1em 0; }}
 def write(out: Path, experiments: Iterable[Experiment]) -> str:
     """Write everything that the finished runs in a folder give; returns the table.
 
-    What was drawn of one run is shown for the first run of the first setting that drew it.
+    What is drawn of one run is shown for the first of each setting that did not collapse, if there is one.
     """
     records: list[tables.Record] = []
     rows: list[list[str]] = []
     sections: list[str] = []
     for experiment in experiments:
-        done = finished(out, experiment.name)
-        if not done:
-            continue
-        own: list[list[str]] = []
-        for setting in done:
-            found = tables.records(setting.experiment, setting.setting, setting.metrics, setting.runs)
-            records += found
-            own += [tables.row(r, metric) for r, metric in zip(found, setting.metrics, strict=True)]
-        rows += own
-        sections.append(_section(experiment, done, own, _draw(out, experiment, done)))
+        done = finished(out, experiment)
+        if done:
+            own, shown = summary(experiment, done)
+            records += own
+            rows += shown
+            sections.append(_section(experiment, done, shown, _draw(out, experiment, done)))
     table = tables.table(rows)
     out.mkdir(parents=True, exist_ok=True)
-    (out / "summary.json").write_text(json.dumps(records, indent=1, allow_nan=False))
-    (out / "table.md").write_text(table + "\n")
-    (out / "report.html").write_text(_PAGE.format(content="\n".join(sections)))
+    files = {
+        "summary.json": json.dumps(records, indent=1, allow_nan=False),
+        "table.md": f"{table}\n",
+        "report.html": _PAGE.format(content="\n".join(sections)),
+    }
+    for name, content in files.items():
+        (out / name).write_text(content, encoding="utf-8")
     return table
 
 
-def _draw(out: Path, experiment: Experiment, done: list[Finished]) -> list[Path]:
-    """The pictures of an experiment, curves first."""
-    drawn = []
-    for name, figure in experiment.curves({each.setting: each.runs for each in done}).items():
-        drawn.append(out / f"{name}.png")
-        figure.savefig(drawn[-1], dpi=110)
+def summary(experiment: Experiment, done: Iterable[Finished]) -> tuple[list[tables.Record], list[list[str]]]:
+    """The records of an experiment, and their rows in the table."""
+    records, rows = [], []
     for setting in done:
-        for picture in pictures(setting.files[0]):
-            if out / picture.name not in drawn:
-                drawn.append(out / picture.name)
-                shutil.copyfile(picture, drawn[-1])
+        found = tables.records(experiment.name, setting.name, setting.metrics, setting.runs)
+        records += found
+        rows += [tables.row(record, metric) for record, metric in zip(found, setting.metrics, strict=True)]
+    return records, rows
+
+
+def _draw(out: Path, experiment: Experiment, done: Iterable[Finished]) -> dict[Path, str]:
+    """The pictures of an experiment, curves first, with what to say below them."""
+    drawn = {}
+    for name, figure in experiment.curves({setting.name: setting.runs for setting in done}).items():
+        path = out / f"{name}.png"
+        figure.savefig(path, dpi=110)
+        drawn[path] = "all runs: means, and their 95 % confidence intervals where there are several"
+    for setting in done:
+        collapsed = [run.collapsed for run in setting.runs]
+        index = collapsed.index(False) if False in collapsed else 0
+        for picture in pictures(setting.files[index]):
+            path = out / picture.name
+            if path not in drawn:
+                shutil.copyfile(picture, path)
+                lost = ", collapsed" if collapsed[index] else ""
+                drawn[path] = f"one run: {setting.name}, seed {setting.seeds[index]}{lost}"
     return drawn
 
 
-def _section(experiment: Experiment, done: list[Finished], rows: list[list[str]], drawn: list[Path]) -> str:
-    sources = {run["data"] for each in done for run in each.about if run["data"]}
+def _section(
+    experiment: Experiment, done: Iterable[Finished], rows: list[list[str]], drawn: dict[Path, str]
+) -> str:
+    sources = dict.fromkeys(setting.identity["data"] for setting in done if setting.identity["data"])
     parts = [f"<h2>{html.escape(experiment.title)} (section {experiment.section})</h2>"]
-    parts += [f"<p>Data: {html.escape(source)}.</p>" for source in sorted(sources)]
+    parts += [f"<p>Data: {html.escape(source)}.</p>" for source in sources]
+    parts += [f"<p>{html.escape(experiment.findings)}</p>"] if experiment.findings else []
     cells = [f"<tr>{''.join(f'<th>{html.escape(h)}</th>' for h in tables.HEADINGS[1:])}</tr>"]
     cells += [f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row[1:])}</tr>" for row in rows]
     parts.append(f"<table>{''.join(cells)}</table>")
-    for path in drawn:
+    for path, caption in drawn.items():
         content = base64.b64encode(path.read_bytes()).decode()
-        parts.append(f'<img alt="{path.stem}" src="data:image/png;base64,{content}">')
+        image = f'<img alt="{path.stem}" src="data:image/png;base64,{content}">'
+        parts.append(f"<figure>{image}<figcaption>{path.name}, {html.escape(caption)}</figcaption></figure>")
     return "\n".join(parts)

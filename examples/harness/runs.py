@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import itertools
 import json
-import os
+import math
 import re
 import shutil
 import time
@@ -22,13 +23,23 @@ from examples.harness.experiment import Experiment, Metric, Run, Setting
 class Finished(NamedTuple):
     """All finished runs of a setting, in the order of their seeds."""
 
-    experiment: str
-    setting: str
+    name: str
     metrics: tuple[Metric, ...]
     runs: list[Run]
     files: list[Path]
-    about: list[dict[str, Any]]
-    """Of each run: epochs, train_size, options, data, the versions, the date, its seconds."""
+    identity: dict[str, Any]
+    """What all runs agree in: epochs, train_size, options, data, the versions."""
+    dates: list[str]
+    seconds: list[float]
+
+    @property
+    def seeds(self) -> list[int]:
+        """Of the runs."""
+        return [int(path.stem.removeprefix("seed-")) for path in self.files]
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
 
 
 def perform(
@@ -37,7 +48,7 @@ def perform(
     seeds: Iterable[int],
     out: Path,
     fresh: bool = False,
-    say: Callable[[str], None] = print,
+    say: Callable[[str], None] = _say,
 ) -> None:
     """Run what is not finished yet; each run is written as soon as it is done.
 
@@ -49,40 +60,65 @@ def perform(
         fresh: run also what is finished.
         say: tells the progress.
     """
-    seeds = list(seeds)
-    total = len(settings) * len(seeds)
-    jobs = [(setting, seed) for setting in settings for seed in seeds]
+    jobs = list(itertools.product(settings, seeds))
     for number, (setting, seed) in enumerate(jobs, start=1):
-        title = f"{experiment.name} [{number}/{total}] {setting.name}, seed {seed}"
+        title = f"{experiment.name} [{number}/{len(jobs)}] {setting.name}, seed {seed}"
         path = _path(out, experiment.name, setting.name, seed)
-        if not fresh and _is_finished(path, setting):
-            say(f"{title}: finished before, kept")
+        identity = _identity(experiment, setting)
+        if not fresh and _is_finished(path, identity):
+            say(f"{title}: finished before, kept ({path})")
             continue
-        say(f"{title}: {_plan(setting)} ...")
+        say(f"{title}: {_plan(setting, identity)}")
         start = time.perf_counter()
         keras.backend.clear_session()
         keras.utils.set_random_seed(seed)
-        done = experiment.run(setting, seed)
+        run = experiment.run(setting, seed)
         seconds = time.perf_counter() - start
-        _write(path, setting, done, seconds)
-        figures = ", ".join(f"{metric.name} {done.metrics[metric.name]:.3f}" for metric in setting.metrics)
-        say(f"    {seconds:.0f} s: {figures}{'  (collapsed)' if done.collapsed else ''}")
+        _write(path, setting, identity, run, seconds)
+        figures = ", ".join(f"{metric.name} {run.metrics[metric.name]:.3f}" for metric in setting.metrics)
+        say(f"    {seconds:.0f} s: {figures}{'  (collapsed)' if run.collapsed else ''}")
 
 
-def finished(out: Path, experiment: str) -> list[Finished]:
-    """The runs of an experiment that a folder of results holds, by setting."""
+def finished(out: Path, experiment: Experiment) -> list[Finished]:
+    """The runs of an experiment that a folder of results holds, by setting, as the experiment orders them.
+
+    Where runs of one setting differ in data or versions, those like the latest count.
+    """
     found = []
-    for folder in sorted((out / "runs" / experiment).glob("*/")):
+    for folder in (out / "runs" / experiment.name).glob("*/"):
         files = sorted(folder.glob("seed-*.json"), key=lambda path: int(path.stem.removeprefix("seed-")))
-        contents = [json.loads(path.read_text()) for path in files]
+        contents = {path: content for path in files if (content := _read(path))}
         if not contents:
             continue
-        runs = [Run(c["values"], c["curves"], c["epochs"], c["collapsed"]) for c in contents]
-        metrics = tuple(Metric(**metric) for metric in contents[0]["metrics"])
+        latest = contents[max(contents, key=lambda path: path.stat().st_mtime_ns)]
+        alike = {path: each for path, each in contents.items() if each["identity"] == latest["identity"]}
         found.append(
-            Finished(experiment, contents[0]["setting"], metrics, runs, files, [c["about"] for c in contents])
+            Finished(
+                latest["setting"],
+                tuple(Metric(**metric) for metric in latest["metrics"]),
+                [
+                    Run(each["values"], each["curves"], each["epochs"], each["collapsed"])
+                    for each in alike.values()
+                ],
+                list(alike),
+                latest["identity"],
+                [each["date"] for each in alike.values()],
+                [each["seconds"] for each in alike.values()],
+            )
         )
-    return sorted(found, key=lambda each: each.setting)
+    return _ordered(found, experiment) if found else []
+
+
+def _ordered(found: list[Finished], experiment: Experiment) -> list[Finished]:
+    names = [setting.name for setting in experiment.settings()]
+    names += [setting.name for setting in experiment.full()] if experiment.full else []
+
+    def position(done: Finished) -> tuple[int, str]:
+        # A changed setting stands behind the one that it was made from.
+        known = [name for name in names if f"{done.name}, ".startswith(f"{name}, ")]
+        return names.index(max(known, key=len)) if known else len(names), done.name
+
+    return sorted(found, key=position)
 
 
 def pictures(file: Path) -> list[Path]:
@@ -95,41 +131,57 @@ def _path(out: Path, experiment: str, setting: str, seed: int) -> Path:
     return out / "runs" / experiment / folder / f"seed-{seed}.json"
 
 
-def _plan(setting: Setting) -> str:
+def _plan(setting: Setting, identity: dict[str, Any]) -> str:
     size = f"{setting.train_size} examples, " if setting.train_size else ""
-    return f"{size}{setting.epochs} epochs"
+    data = f"; data: {identity['data']}" if identity["data"] else ""
+    return f"{size}{setting.epochs} epochs{data}"
 
 
-def _identity(setting: Setting) -> dict[str, Any]:
-    versions = {"tensorflow": tf.__version__, "keras": keras.__version__}
-    return json.loads(json.dumps({**setting.identity(), **versions}))
+def _identity(experiment: Experiment, setting: Setting) -> dict[str, Any]:
+    """What a run must agree in to count as one of the setting: one of other data is run again."""
+    return {
+        "epochs": setting.epochs,
+        "train_size": setting.train_size,
+        "options": {name: str(value) for name, value in setting.options.items()},
+        "data": experiment.data(setting),
+        "tensorflow": tf.__version__,
+        "keras": keras.__version__,
+    }
 
 
-def _is_finished(path: Path, setting: Setting) -> bool:
-    """Whether a run of just this setting is there; one of other data or versions is run again."""
-    if not path.is_file():
-        return False
-    about = json.loads(path.read_text())["about"]
-    return all(about.get(name) == value for name, value in _identity(setting).items())
+def _is_finished(path: Path, identity: dict[str, Any]) -> bool:
+    content = _read(path) if path.is_file() else None
+    return content is not None and content["identity"] == identity
 
 
-def _write(path: Path, setting: Setting, run: Run, seconds: float) -> None:
+def _read(path: Path) -> dict[str, Any] | None:
+    """What a run left; None where that cannot be read."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return None
+
+
+def _write(path: Path, setting: Setting, identity: dict[str, Any], run: Run, seconds: float) -> None:
     folder = path.with_suffix("")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name, figure in run.pictures.items():
         figure.savefig(folder / f"{name}.png", dpi=110)
-    about = {**_identity(setting), "date": datetime.date.today().isoformat(), "seconds": round(seconds, 1)}
+    values = {metric.name: float(run.metrics[metric.name]) for metric in setting.metrics}
+    diverged = not all(map(math.isfinite, values.values()))
     content = {
         "setting": setting.name,
         "metrics": [dataclasses.asdict(metric) for metric in setting.metrics],
-        "values": {metric.name: float(run.metrics[metric.name]) for metric in setting.metrics},
-        "collapsed": bool(run.collapsed),
+        "values": values,
+        "collapsed": bool(run.collapsed) or diverged,
         "epochs": list(run.epochs),
         "curves": {name: [float(value) for value in values] for name, values in run.curves.items()},
-        "about": about,
+        "identity": identity,
+        "date": datetime.date.today().isoformat(),
+        "seconds": round(seconds, 1),
     }
     # Written beside and moved, so that an interruption leaves no half of a file.
     half = path.with_suffix(".part")
-    half.write_text(json.dumps(content, indent=1, allow_nan=False))
-    os.replace(half, path)
+    half.write_text(json.dumps(content, indent=1), encoding="utf-8")
+    half.replace(path)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from examples.harness import tables
+from examples.harness import report, tables
 from examples.harness.experiment import Experiment, Setting
 from examples.harness.runs import Finished, finished
 
@@ -13,7 +14,7 @@ RUNS, RUNS_OF_FULL = 10, 5
 
 _HEAD = """# Results
 
-Written by `python -m examples study` from runs of {dates}, with TensorFlow {tensorflow} and Keras {keras}.
+Written by `python -m examples study` from runs of {dates}, with {versions}.
 Every run that was made is counted. Intervals are 95 % confidence intervals of the mean (Student's t); "worst"
 is the worst run. Where the paper prints no figure its words stand in its column.
 
@@ -36,10 +37,26 @@ The same axiom, network, examples and seeds.
 {table}
 """
 
-_SHORT = """## Where a mean falls short of the paper's interval
+_SHORT = """## Where a mean falls short of the paper
+
+Of its interval, or of what its words ask for. The findings below say why.
 
 {table}
 """
+
+_DIGIT_HEADINGS = ("setting", "paper", "all runs", "runs", "collapsed", "best", "worst", "best two thirds")
+_COLLAPSE_HEADINGS = ("digits", "examples", "semantics", "runs", "collapsed", "accuracy (%)", "worst")
+_RUN_HEADINGS = (
+    "experiment",
+    "setting",
+    "examples",
+    "epochs",
+    "options",
+    "data",
+    "runs",
+    "seeds",
+    "s per run",
+)
 
 
 def plan(experiments: Mapping[str, Experiment]) -> Iterator[tuple[Experiment, tuple[Setting, ...], int]]:
@@ -51,53 +68,53 @@ def plan(experiments: Mapping[str, Experiment]) -> Iterator[tuple[Experiment, tu
             yield experiment, experiment.full(), RUNS_OF_FULL
 
 
-def write(out: Path, experiments: Iterable[Experiment], to: Path) -> None:
-    """Write the page of results from the finished runs in a folder."""
-    experiments = list(experiments)
-    done = [setting for experiment in experiments for setting in finished(out, experiment.name)]
-    rows, short = [], []
-    for setting in done:
-        records = tables.records(setting.experiment, setting.setting, setting.metrics, setting.runs)
-        for record, metric in zip(records, setting.metrics, strict=True):
-            rows.append(tables.row(record, metric))
-            if tables.falls_short(record, metric):
-                short.append(rows[-1])
-    about = [run for setting in done for run in setting.about]
-    dates = sorted({run["date"] for run in about})
+def write(out: Path, experiments: Mapping[str, Experiment], to: Path) -> None:
+    """Write the page of results from the finished runs in a folder, be they all that are planned or not."""
+    done = {name: finished(out, experiment) for name, experiment in experiments.items()}
+    all_done = list(itertools.chain(*done.values()))
+    rows, short, findings = [], [], []
+    for name, settings in done.items():
+        records, shown = report.summary(experiments[name], settings)
+        metrics = [metric for setting in settings for metric in setting.metrics]
+        rows += shown
+        short += [
+            row
+            for record, row, metric in zip(records, shown, metrics, strict=True)
+            if tables.falls_short(record, metric)
+        ]
+        if settings and experiments[name].findings:
+            findings.append(f"**{name}**: {' '.join(experiments[name].findings.split())}")
+    dates = sorted({date for setting in all_done for date in setting.dates})
     parts = [
         _HEAD.format(
-            dates=" to ".join(dict.fromkeys((dates[0], dates[-1]))),
-            tensorflow=about[0]["tensorflow"],
-            keras=about[0]["keras"],
+            dates=" to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "no day",
+            versions=_versions(all_done),
             table=tables.table(rows),
         )
     ]
-    digits = [_digits(setting) for setting in done if setting.experiment == "addition"]
+    digits = done.get("addition", [])
     if digits:
-        parts.append(_DIGITS.format(table=tables.table(digits, _DIGIT_HEADINGS)))
-        compared = [s for s in done if s.experiment == "addition" and _is_compared(s.about[0]["options"])]
-        parts.append(_COLLAPSE.format(table=tables.table(_collapse(compared), _COLLAPSE_HEADINGS)))
+        parts.append(_DIGITS.format(table=tables.table(list(map(_digits, digits)), _DIGIT_HEADINGS)))
+        parts.append(_COLLAPSE.format(table=tables.table(_collapse(digits), _COLLAPSE_HEADINGS)))
     if short:
         parts.append(_SHORT.format(table=tables.table(short)))
-    findings = [f"**{e.name}**: {' '.join(e.findings.split())}" for e in experiments if e.findings]
-    parts.append("\n\n".join(["## Findings", *findings]) + "\n")
-    settings = tables.table([_settings(setting) for setting in done], _SETTING_HEADINGS)
-    parts.append(f"## What was run\n\n{settings}\n")
-    to.write_text("\n".join(parts))
+    if findings:
+        parts.append("\n\n".join(["## Findings", *findings]) + "\n")
+    parts.append(f"## What was run\n\n{tables.table(list(_run(experiments, done)), _RUN_HEADINGS)}\n")
+    to.write_text("\n".join(parts), encoding="utf-8")
 
 
-_DIGIT_HEADINGS = ("setting", "paper", "all runs", "runs", "collapsed", "best", "worst", "best two thirds")
+def _versions(done: Sequence[Finished]) -> str:
+    texts = (f"TensorFlow {s.identity['tensorflow']} and Keras {s.identity['keras']}" for s in done)
+    return "; ".join(dict.fromkeys(texts))
 
 
 def _digits(setting: Finished) -> list[str]:
     metric, values = setting.metrics[0], [run.metrics["accuracy (%)"] for run in setting.runs]
     kept = tables.best(values)
-    extremes = [
-        f"{value:.2f} ({setting.files[values.index(value)].stem.replace('-', ' ')})"
-        for value in (max(values), min(values))
-    ]
+    extremes = [f"{v:.2f} (seed {setting.seeds[values.index(v)]})" for v in (max(values), min(values))]
     return [
-        setting.setting,
+        setting.name,
         tables.said(metric),
         tables.interval(values),
         str(len(values)),
@@ -107,46 +124,52 @@ def _digits(setting: Finished) -> list[str]:
     ]
 
 
-_COLLAPSE_HEADINGS = ("digits", "examples", "semantics", "runs", "collapsed", "accuracy (%)", "worst")
-
-
-def _is_compared(options: Mapping[str, str]) -> bool:
-    return (options["model"], options["p"], options["rate"]) == ("ltn", "schedule", "constant")
-
-
-def _collapse(settings: Iterable[Finished]) -> list[list[str]]:
+def _collapse(settings: Sequence[Finished]) -> list[list[str]]:
+    """The theories with the paper's schedules, of sizes that both semantics were run on."""
     rows = []
     for setting in settings:
-        values = [run.metrics["accuracy (%)"] for run in setting.runs]
-        about = setting.about[0]
-        rows.append(
-            [
-                about["options"]["task"],
-                str(about["train_size"]),
-                about["options"]["semantics"],
-                str(len(values)),
-                str(sum(run.collapsed for run in setting.runs)),
-                tables.interval(values),
-                f"{min(values):.2f}",
+        options, size = setting.identity["options"], setting.identity["train_size"]
+        if (options["model"], options.get("p"), options["rate"]) == ("ltn", "schedule", "constant"):
+            values = [run.metrics["accuracy (%)"] for run in setting.runs]
+            collapsed = sum(run.collapsed for run in setting.runs)
+            figures = [str(len(values)), str(collapsed), tables.interval(values), f"{min(values):.2f}"]
+            rows.append([options["task"], str(size), options["semantics"], *figures])
+    sizes = [row[:2] for row in rows]
+    return sorted(row for row in rows if sizes.count(row[:2]) > 1)
+
+
+def _run(experiments: Mapping[str, Experiment], done: Mapping[str, list[Finished]]) -> Iterator[list[str]]:
+    """What was planned and done, setting by setting."""
+    planned = {
+        (experiment.name, setting.name): count
+        for experiment, settings, count in plan(experiments)
+        for setting in settings
+    }
+    for name, settings in done.items():
+        for setting in settings:
+            identity, runs = setting.identity, len(setting.runs)
+            expected = planned.pop((name, setting.name), runs)
+            yield [
+                name,
+                setting.name,
+                str(identity["train_size"] or ""),
+                str(identity["epochs"]),
+                ", ".join(f"{option}={value}" for option, value in identity["options"].items()),
+                identity["data"],
+                str(runs) if runs >= expected else f"{runs} of {expected}",
+                _ranges(setting.seeds),
+                f"{sum(setting.seconds) / runs:.0f}",
             ]
-        )
-    return sorted(rows)
+    for (name, setting_name), expected in planned.items():
+        yield [name, setting_name, "", "", "", "", f"0 of {expected}", "", ""]
 
 
-_SETTING_HEADINGS = ("experiment", "setting", "examples", "epochs", "options", "data", "seeds", "s per run")
+def _ranges(numbers: Sequence[int]) -> str:
+    """Numbers in order, those that follow each other as a range.
 
-
-def _settings(setting: Finished) -> list[str]:
-    about = setting.about[0]
-    seconds = sum(run["seconds"] for run in setting.about) / len(setting.about)
-    seeds = [int(path.stem.removeprefix("seed-")) for path in setting.files]
-    return [
-        setting.experiment,
-        setting.setting,
-        str(about["train_size"] or ""),
-        str(about["epochs"]),
-        ", ".join(f"{name}={value}" for name, value in about["options"].items()),
-        about["data"],
-        f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else str(seeds[0]),
-        f"{seconds:.0f}",
-    ]
+    >>> _ranges([0, 1, 2, 7])
+    '0 to 2, 7'
+    """
+    groups = itertools.groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])
+    runs = [[number for _, number in group] for _, group in groups]
+    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)

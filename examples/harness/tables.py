@@ -33,7 +33,10 @@ def half_width(values: Sequence[float]) -> float:
 
 
 def records(experiment: str, setting: str, metrics: Sequence[Metric], runs: Sequence[Run]) -> list[Record]:
-    """One for each metric of a setting; the interval of a single run is not known: None."""
+    """One for each metric of a setting.
+
+    What is not known is None: the interval of a single run, and what a run that diverged makes of the mean.
+    """
     found = []
     for metric in metrics:
         values = [run.metrics[metric.name] for run in runs]
@@ -43,10 +46,10 @@ def records(experiment: str, setting: str, metrics: Sequence[Metric], runs: Sequ
                 "setting": setting,
                 "metric": metric.name,
                 "paper": metric.paper,
-                "mean": sum(values) / len(values),
-                "ci95": half_width(values) if len(values) > 1 else None,
-                "worst": max(values) if metric.lower_is_better else min(values),
-                "values": values,
+                "mean": _known(sum(values) / len(values)),
+                "ci95": _known(half_width(values)) if len(values) > 1 else None,
+                "worst": _known(_worst(values, metric)),
+                "values": [_known(value) for value in values],
                 "runs": len(values),
                 "collapsed": sum(run.collapsed for run in runs),
             }
@@ -56,14 +59,14 @@ def records(experiment: str, setting: str, metrics: Sequence[Metric], runs: Sequ
 
 def row(record: Record, metric: Metric) -> list[str]:
     """The cells of a record in the table."""
-    values = record["values"]
+    values = [math.nan if value is None else value for value in record["values"]]
     return [
         record["experiment"],
         record["setting"],
         record["metric"],
         said(metric),
         interval(values),
-        f"{record['worst']:.{_digits(values)}f}",
+        f"{_worst(values, metric):.{_digits(values)}f}",
         str(record["runs"]),
         str(record["collapsed"]),
     ]
@@ -80,9 +83,20 @@ def interval(values: Sequence[float]) -> str:
     return f"{mean} ± {half_width(values):.{digits}f}" if len(values) > 1 else mean
 
 
-def _digits(values: Sequence[float]) -> int:
+def _digits(values: Sequence[float | None]) -> int:
     """How many to show after the point: fewer of percentages and prices than of truths."""
-    return 2 if max(map(abs, values)) >= 2.0 else 3
+    return 2 if any(value is not None and abs(value) >= 2.0 for value in values) else 3
+
+
+def _worst(values: Sequence[float], metric: Metric) -> float:
+    if any(map(math.isnan, values)):
+        return math.nan
+    return max(values) if metric.lower_is_better else min(values)
+
+
+def _known(value: float) -> float | None:
+    """JSON has no number for what diverged."""
+    return value if math.isfinite(value) else None
 
 
 def said(metric: Metric) -> str:
@@ -91,9 +105,10 @@ def said(metric: Metric) -> str:
     >>> said(Metric("accuracy", 98.04, 0.13)), said(Metric("satisfaction", words="over 0.8"))
     ('98.04 ± 0.13', 'over 0.8')
     """
-    if metric.words or metric.paper is None:
+    if metric.paper is None:
         return metric.words
-    return f"{metric.paper:g}" + ("" if metric.interval is None else f" ± {metric.interval:g}")
+    interval = "" if metric.interval is None else f" ± {metric.interval:g}"
+    return f"{metric.paper:g}{interval}" + (f"; {metric.words}" if metric.words else "")
 
 
 HEADINGS = ("experiment", "setting", "metric", "paper", "mean ± 95 %", "worst", "runs", "collapsed")
@@ -126,10 +141,12 @@ def best(values: Sequence[float]) -> list[float]:
 
 
 def falls_short(record: Record, metric: Metric) -> bool:
-    """Whether the mean is worse than the paper's interval."""
-    if metric.paper is None:
-        return False
-    margin = metric.interval or 0.0
-    if metric.lower_is_better:
-        return bool(record["mean"] > metric.paper + margin)
-    return bool(record["mean"] < metric.paper - margin)
+    """Whether the mean, as it is printed, is worse than the paper's interval or than what its words ask."""
+    if record["mean"] is None:
+        return True
+    mean = round(record["mean"], _digits(record["values"]))
+    side = -1.0 if metric.lower_is_better else 1.0
+    limits = [] if metric.bound is None else [metric.bound]
+    if metric.paper is not None:
+        limits.append(metric.paper - side * (metric.interval or 0.0))
+    return any(side * mean < side * limit for limit in limits)

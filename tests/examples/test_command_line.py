@@ -1,15 +1,17 @@
 """`python -m examples`: what is run, kept and written."""
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 
-from examples import __main__, reasoning
+from examples import __main__, addition, reasoning
 from examples.__main__ import EXPERIMENTS, main
-from examples.harness import DataError, Experiment, Metric, Run, Setting, runs, study
+from examples.harness import Experiment, Metric, Run, Setting, report, runs, study, tables
 from tests.examples.pictures import PICTURES
 
 KEYS = ["experiment", "setting", "metric", "paper", "mean", "ci95", "worst", "values", "runs", "collapsed"]
@@ -74,7 +76,7 @@ def test_what_a_run_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 
 def test_the_papers_figures_stand_beside_the_papers_setting(tmp_path: Path) -> None:
     runs.perform(reasoning.EXPERIMENT, reasoning.settings(), [0], tmp_path, say=lambda text: None)
-    [done] = runs.finished(tmp_path, "reasoning")
+    [done] = runs.finished(tmp_path, reasoning.EXPERIMENT)
     assert done.metrics == reasoning.settings()[0].metrics
 
 
@@ -92,15 +94,67 @@ def test_finished_runs_are_kept(
     assert counted[2:] == [("plain", 3)]
 
 
-def test_a_run_of_other_data_does_not_count(
-    counted: list[tuple[str, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    experiment = EXPERIMENTS["reasoning"]
-    [setting, *_] = experiment.settings()
-    for source in ("some sales", "other sales", "other sales"):
-        changed = Setting(setting.name, setting.metrics, 7, 40, setting.options, source)
-        runs.perform(experiment, [changed], [0], tmp_path, say=lambda text: None)
-    assert len(counted) == 2
+def test_runs_of_other_data_are_not_averaged_with_these(tmp_path: Path) -> None:
+    """Only the runs like the latest count, in number and in value."""
+    source = "some sales"
+    experiment = Experiment(
+        "iris",
+        "4.2",
+        "Quick",
+        lambda: (Setting("paper", (Metric("score"),), 7),),
+        lambda setting, seed: Run({"score": float(len(source))}),
+        lambda runs: {},
+        data=lambda setting: source,
+    )
+    runs.perform(experiment, experiment.settings(), range(3), tmp_path, say=lambda text: None)
+    source = "other"
+    runs.perform(experiment, experiment.settings(), [1], tmp_path, say=lambda text: None)
+    [done] = runs.finished(tmp_path, experiment)
+    assert (done.seeds, [run.metrics["score"] for run in done.runs]) == ([1], [5.0])
+    assert done.identity["data"] == "other"
+
+
+def test_a_run_that_diverged_counts(tmp_path: Path) -> None:
+    experiment = Experiment(
+        "iris",
+        "4.2",
+        "Quick",
+        lambda: (Setting("paper", (Metric("score", 0.5),), 7),),
+        lambda setting, seed: Run({"score": math.nan if seed else 1.0}),
+        lambda runs: {},
+    )
+    runs.perform(experiment, experiment.settings(), range(2), tmp_path, say=lambda text: None)
+    table = report.write(tmp_path, [experiment])
+    [record] = summary(tmp_path)
+    assert record["values"] == [1.0, None]
+    assert (record["mean"], record["worst"], record["runs"], record["collapsed"]) == (None, None, 2, 1)
+    assert "nan ± nan" in table
+    [metric] = experiment.settings()[0].metrics
+    assert tables.falls_short(record, metric)
+
+
+def test_a_file_that_cannot_be_read_is_run_again(counted: list[tuple[str, int]], tmp_path: Path) -> None:
+    command = ["run", "reasoning", "--scenario", "a", "--out", str(tmp_path)]
+    assert main(command) == 0
+    (tmp_path / "runs/reasoning/plain/seed-0.json").write_text("{")
+    assert main(command) == 0
+    assert counted == [("plain", 0), ("plain", 0)]
+
+
+def test_pictures_are_those_of_the_papers_setting_and_not_of_a_collapsed_run(tmp_path: Path) -> None:
+    def run(setting: Setting, seed: int) -> Run:
+        figure = Figure()
+        figure.text(0, 0, f"{setting.name} {seed}")
+        return Run({"score": 0.0}, collapsed=seed == 0, pictures={"iris_drawn": figure})
+
+    settings = tuple(Setting(name, (Metric("score"),), 7) for name in ("paper", "another"))
+    experiment = Experiment("iris", "4.2", "Quick", lambda: settings, run, lambda runs: {})
+    runs.perform(experiment, settings, range(3), tmp_path, say=lambda text: None)
+    report.write(tmp_path, [experiment])
+    shown = (tmp_path / "iris_drawn.png").read_bytes()
+    assert shown == (tmp_path / "runs/iris/paper/seed-1/iris_drawn.png").read_bytes()
+    assert shown != (tmp_path / "runs/iris/another/seed-1/iris_drawn.png").read_bytes()
+    assert "one run: paper, seed 1" in (tmp_path / "report.html").read_text()
 
 
 def test_an_interruption_keeps_what_is_finished(
@@ -134,9 +188,9 @@ def test_an_interruption_keeps_what_is_finished(
     [
         (["kind=b"], ["other"]),
         (["a"], ["plain"]),
-        (["kind=c"], ["plain, kind=c"]),
+        (["kind=c"], ["plain, c"]),
         (["size=0.09"], ["plain, size=0.09"]),
-        (["b", "size=2"], ["plain, kind=b, size=2.0"]),
+        (["b", "size=2"], ["other, size=2.0"]),
     ],
 )
 def test_scenarios(
@@ -154,6 +208,7 @@ def test_scenarios(
         (["iris", "--scenario", "p=1"], "iris has no scenario 'p=1'; it has: none"),
         (["iris", "--train-size", "150"], "Of 150 examples at most 149"),
         (["iris", "--data", "nowhere"], "There is no folder nowhere"),
+        (["smokers", "--train-size", "9"], "smokers has no examples to train on"),
     ],
 )
 def test_wrong_choices_are_explained(
@@ -180,16 +235,20 @@ def test_scenarios_of_addition() -> None:
     assert chosen("single") == ["single", "single, stable_product", "single, baseline"]
     assert chosen("baseline", "two") == ["two, baseline"]
     assert chosen("p=1") == ["two, stable_product, p=1"]
-    assert chosen("rate=decay") == ["single, rate=decay", "two, rate=decay"]
-    with pytest.raises(DataError, match=r"30000|60000"):
-        chosen("single", full=True)
+    assert chosen("rate=decay") == ["single, decay", "two, decay"]
+    assert chosen("single", "decay") == ["single, decay"]
+    assert chosen("two", "baseline", "decay") == ["two, baseline, decay"]
+    assert chosen("two", "p=1", "log_product") == ["two, p=1"]
+    assert chosen("single", "decay", full=True) == ["single, full, decay"]
 
 
-@pytest.mark.parametrize("arguments", [["iris", "--runs", "0"], ["iris", "--epochs", "few"], ["irises"]])
+@pytest.mark.parametrize(
+    "arguments", [["iris", "--runs", "0"], ["iris", "--epochs", "few"], ["iris", "--seed", "-1"], ["irises"]]
+)
 def test_wrong_arguments_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["run", *arguments])
-    assert re.search("a whole number of at least 1|invalid choice: 'irises'", capsys.readouterr().err)
+    assert re.search("a whole number of at least [01]|invalid choice: 'irises'", capsys.readouterr().err)
 
 
 def test_the_table_of_all_experiments_has_every_row(
@@ -200,14 +259,14 @@ def test_the_table_of_all_experiments_has_every_row(
     expected = [
         (experiment.name, setting.changed(epochs=2, train_size=40).name, metric.name)
         for experiment in EXPERIMENTS.values()
-        for setting in sorted(experiment.settings(), key=lambda setting: setting.name)
+        for setting in experiment.settings()
         for metric in setting.metrics
     ]
     assert [(r["experiment"], r["setting"], r["metric"]) for r in summary(tmp_path)] == expected
     rows = [tuple(cell.strip() for cell in row.split("|")[1:4]) for row in _rows(capsys.readouterr().out)]
     assert rows == expected
     assert {path.stem for path in tmp_path.glob("*.png")} == set().union(*PICTURES.values())
-    study.write(tmp_path, EXPERIMENTS.values(), tmp_path / "RESULTS.md")
+    study.write(tmp_path, EXPERIMENTS, tmp_path / "RESULTS.md")
     page = (tmp_path / "RESULTS.md").read_text()
     for heading in ("# Results", "## Digits", "## Findings", "## What was run"):
         assert heading in page
@@ -224,9 +283,56 @@ def test_the_study_runs_everything_and_says_where_the_paper_is_not_met(
 ) -> None:
     monkeypatch.setattr(__main__, "EXPERIMENTS", {"reasoning": EXPERIMENTS["reasoning"]})
     page = tmp_path / "RESULTS.md"
-    assert main(["study", "--out", str(tmp_path / "out"), "--to", str(page)]) == 0
+    command = ["study", "--out", str(tmp_path / "out"), "--to", str(page)]
+    assert main(command) == 0
     assert len(counted) == 2 * study.RUNS
     text = page.read_text()
     assert "0.450 ± 0.217" in text  # of 0, 0.1, ..., 0.9; inside the paper's 0.5 ± 0.1
     assert "falls short" not in text
-    assert "| 0 to 9 | " in text
+    assert "| 10   | 0 to 9 | " in text
+    for seed in range(5, 10):
+        (tmp_path / f"out/runs/reasoning/plain/seed-{seed}.json").unlink()
+    assert main([*command, "--write-only"]) == 0
+    short = page.read_text().split("## Where a mean falls short of the paper")[1].split("## ")[0]
+    assert [row.split("|")[2].strip() for row in _rows(short)] == ["plain"]
+    assert "| 5 of 10 | 0 to 4 | " in page.read_text()
+    assert len(counted) == 2 * study.RUNS
+
+
+def test_an_interrupted_study_leaves_the_page_as_it_is(
+    counted: list[tuple[str, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(setting: Setting, seed: int) -> Run:
+        raise KeyboardInterrupt
+
+    quick = EXPERIMENTS["reasoning"]
+    stopping = Experiment("reasoning", "4.8", "Quick", quick.settings, interrupted, quick.curves)
+    monkeypatch.setattr(__main__, "EXPERIMENTS", {"reasoning": stopping})
+    assert main(["study", "--out", str(tmp_path), "--to", str(tmp_path / "RESULTS.md")]) == 130
+    assert not (tmp_path / "RESULTS.md").exists()
+
+
+def test_the_page_of_results_counts_all_runs_of_digits(tmp_path: Path) -> None:
+    """Three runs of each semantics; one collapses."""
+    accuracies = {"log_product": [95.0, 94.0, 96.0], "stable_product": [95.0, 40.0, 93.0]}
+    settings = tuple(
+        addition.setting("single", 3000, addition.accuracy_of(93.49, 0.28), **options)
+        for options in ({}, {"semantics": "stable_product"}, {"model": "baseline"})
+    )
+
+    def run(setting: Setting, seed: int) -> Run:
+        accuracy = accuracies.get(setting.options.get("semantics", ""), [70.0] * 3)[seed]
+        values = dict.fromkeys((metric.name for metric in setting.metrics), 0.5)
+        return Run(values | {"accuracy (%)": accuracy}, collapsed=accuracy < 50.0)
+
+    experiment = Experiment("addition", "4.4", "Quick", lambda: settings, run, lambda runs: {})
+    runs.perform(experiment, settings, range(3), tmp_path, say=lambda text: None)
+    study.write(tmp_path, {"addition": experiment}, tmp_path / "RESULTS.md")
+    page = (tmp_path / "RESULTS.md").read_text()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines()]
+    stable = next(row for row in cells if row[0] == "single, stable_product" and len(row) == 8)
+    assert stable[1:5] == ["93.49 ± 0.28", "76.00 ± 77.49", "3", "1"]
+    assert stable[5:] == ["95.00 (seed 0)", "40.00 (seed 1)", "94.00 ± 12.71 (2 runs)"]
+    compared = [row for row in cells if row[0] == "single" and len(row) == 7]
+    assert [row[2:5] for row in compared] == [["log_product", "3", "0"], ["stable_product", "3", "1"]]
+    assert "Where a mean falls short" in page

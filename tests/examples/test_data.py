@@ -82,6 +82,14 @@ def test_real_estate_is_downloaded_to_the_cache(tmp_path: Path, monkeypatch: pyt
     assert (tmp_path / "keras" / "datasets" / "real_estate.csv").is_file()
 
 
+def test_a_page_about_something_else_is_no_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<html>Please log in to the network.</html>")
+    monkeypatch.setattr(data, "REAL_ESTATE_ORIGIN", page.as_uri())
+    assert len(data.sales().prices) == 546
+    assert not list((tmp_path / "keras" / "datasets").iterdir())
+
+
 def test_the_whole_mnist_comes_from_keras(monkeypatch: pytest.MonkeyPatch) -> None:
     images, labels = np.zeros((60000, 1, 1), np.uint8), np.zeros(60000, np.uint8)
     monkeypatch.setattr(keras.datasets.mnist, "load_data", lambda: ((images, labels), (images, labels)))

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from examples import __main__, addition, clustering, harness
-from examples.harness import Experiment, Record, Run, Setting, runs
+import ltn
+from examples import __main__, addition, clustering, harness, smokers
+from examples.harness import DataError, Experiment, Recorder, Run, Setting, runs
 from tests.examples.pictures import PICTURES
 
 # Shorter settings, and bounds of what a run of them reaches: seeds 0 to 3 all keep a distance from them, as
@@ -79,7 +80,7 @@ def test_a_seed_gives_the_same_run_again(
     seeds = {"first": [3, 4], "second": [3]}
     for folder in seeds:
         runs.perform(experiment, [short], seeds[folder], tmp_path / folder, say=lambda text: None)
-    [first], [second] = (runs.finished(tmp_path / folder, name) for folder in seeds)
+    [first], [second] = (runs.finished(tmp_path / folder, experiment) for folder in seeds)
     assert first.runs[0].metrics == second.runs[0].metrics
     assert first.runs[0].curves == second.runs[0].curves
     if name != "reasoning":  # which begins at 0 whatever the seed
@@ -88,15 +89,18 @@ def test_a_seed_gives_the_same_run_again(
 
 def test_the_baseline_learns() -> None:
     setting = setting_of(addition.EXPERIMENT, "single, baseline", epochs=6, train_size=3000)
+    keras.utils.set_random_seed(1)
     run = addition.run(setting, 1)
     assert set(run.metrics) == {"accuracy (%)"}
     # One in ten is a lucky guess: the most frequent sum.
     assert run.metrics["accuracy (%)"] > 20.0
 
 
-def test_two_digits_learn() -> None:
+@pytest.mark.parametrize("change", [{}, {"rate": "decay"}, {"semantics": "stable_product", "p": "1"}])
+def test_two_digits_learn(change: dict[str, str]) -> None:
     keras.utils.set_random_seed(1)
-    run = addition.run(setting_of(addition.EXPERIMENT, "two", epochs=4, train_size=500), 1)
+    setting = setting_of(addition.EXPERIMENT, "two").changed(epochs=4, train_size=500, options=change)
+    run = addition.run(setting, 1)
     assert run.metrics["digit accuracy (%)"] > 50.0
     assert not run.collapsed
 
@@ -131,11 +135,36 @@ def test_examples_of_additions(task: str) -> None:
 def test_a_collapsed_run_is_told_by_its_digits(
     setting: str, measured: dict[str, float], collapsed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    record = Record(lambda: measured)
-    record.on_train_begin()
+    recorder = Recorder(lambda: measured)
+    recorder.on_train_begin()
     for model in ("theory", "baseline"):
-        monkeypatch.setattr(addition, f"learn_{model}", lambda *args: (record, {}))
+        monkeypatch.setattr(addition, f"learn_{model}", lambda *args: (recorder, {}))
     assert addition.run(setting_of(addition.EXPERIMENT, setting), 0).collapsed is collapsed
+
+
+def test_the_learning_rate_falls_to_zero_in_the_last_step() -> None:
+    setting = setting_of(addition.EXPERIMENT, "single").changed(options={"rate": "decay"})
+    rate = addition.rate_of(setting)
+    steps = 20 * 94  # 3000 pairs are 94 batches
+    assert float(rate(0)) == pytest.approx(0.001)
+    assert float(rate(steps // 2)) == pytest.approx(0.0005)
+    assert float(rate(steps)) == 0.0
+
+
+def test_points_of_clouds_of_different_sizes() -> None:
+    with pytest.raises(DataError, match="--train-size is a multiple of 4"):
+        clustering.run(setting_of(clustering.EXPERIMENT, train_size=42), 0)
+
+
+def test_only_the_converse_rule_denies_that_non_smokers_have_cancer() -> None:
+    theory = ltn.Theory("product")
+    theory.proposition("S", 0.0)
+    theory.proposition("C", 1.0)
+    truths = {name: float(theory.query(rule.replace("(x)", ""))) for name, rule in smokers.RULES.items()}
+    assert truths == {"printed": 1.0, "converse": 0.0}
+    for setting in smokers.settings():
+        rule = smokers.RULES[setting.options["rule"]]
+        assert rule in str(smokers.theory_of_people(rule).find("not_otherwise"))
 
 
 def test_four_clusters_are_found_whatever_their_numbers() -> None:

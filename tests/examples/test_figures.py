@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import pytest
 
-from examples.harness import Line, Panel, Record, Run, draw, tables
+from examples.harness import Line, Panel, Recorder, Run, draw, tables
 
 CURVES = [[0.1, 0.5, 0.9], [0.3, 0.5, 0.7]]
 
@@ -20,7 +20,7 @@ def panel(count: int, *labels: str) -> Panel:
 
 
 def test_a_line_is_the_mean_of_the_runs_and_its_band_their_interval() -> None:
-    axes: Any = draw([[panel(2, "test")]]).axes[0]
+    axes: Any = draw({"paper": [panel(2, "test")]}).axes[0]
     [line], [band] = axes.lines, axes.collections
     np.testing.assert_allclose(line.get_xdata(), [0, 10, 20])
     np.testing.assert_allclose(line.get_ydata(), np.mean(CURVES, axis=0))
@@ -34,37 +34,39 @@ def test_a_line_is_the_mean_of_the_runs_and_its_band_their_interval() -> None:
 
 
 def test_one_run_has_no_band() -> None:
-    axes: Any = draw([[panel(1, "test")]]).axes[0]
+    axes: Any = draw({"paper": [panel(1, "test")]}).axes[0]
     assert not axes.collections
     assert axes.get_legend().get_texts()[0].get_text() == "test"
 
 
 def test_a_label_has_one_colour_in_all_panels() -> None:
-    figure = draw([[panel(1, "a", "b", "c"), panel(1, "c")], [panel(1, "b")]])
+    figure = draw({"large": [panel(1, "a", "b", "c"), panel(1, "c")], "small": [panel(1, "b")]})
     colours = [[line.get_color() for line in axes.lines] for axes in figure.axes]
     assert len(set(colours[0])) == 3
     assert colours[1] == [colours[0][2]]
     assert colours[2] == [colours[0][1]]
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles == ["Accuracy: large", "Accuracy: large", "Accuracy: small", ""]
 
 
-def test_a_record_measures_first_every_few_epochs_and_last() -> None:
+def test_a_recorder_measures_first_every_few_epochs_and_last() -> None:
     model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
     model.compile("sgd", "mse")
     count = iter(range(100))
-    record = Record(lambda: {"count": next(count)}, every=3)
-    model.fit(np.zeros((4, 1)), np.zeros(4), epochs=8, callbacks=[record], verbose=0)
-    assert record.epochs == [0, 3, 6, 8]
-    assert record.curves == {"count": [0.0, 1.0, 2.0, 3.0]}
-    assert record.last == {"count": 3.0}
+    recorder = Recorder(lambda: {"count": next(count)}, every=3)
+    model.fit(np.zeros((4, 1)), np.zeros(4), epochs=8, callbacks=[recorder], verbose=0)
+    assert recorder.epochs == [0, 3, 6, 8]
+    assert recorder.curves == {"count": [0.0, 1.0, 2.0, 3.0]}
+    assert recorder.last == {"count": 3.0}
 
 
 def test_a_terminal_is_told_the_epoch(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    record = Record(dict)
-    record.set_params({"epochs": 20})
-    record.on_epoch_end(4)
+    recorder = Recorder(dict)
+    recorder.set_params({"epochs": 20})
+    recorder.on_epoch_end(4)
     assert capsys.readouterr().out == ""
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    record.on_epoch_end(4)
+    recorder.on_epoch_end(4)
     assert "epoch 5 of 20" in capsys.readouterr().out

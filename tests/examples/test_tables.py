@@ -61,7 +61,11 @@ def test_the_worst_run_depends_on_the_metric() -> None:
         (Metric("accuracy", 0.8), 0.95, False),
         (Metric("accuracy", 0.2, 0.1, lower_is_better=True), 0.31, True),
         (Metric("accuracy", 0.2, 0.1, lower_is_better=True), 0.05, False),
-        (Metric("accuracy", words="to true"), 0.0, False),
+        (Metric("accuracy", words="curves only"), 0.0, False),
+        (Metric("accuracy", words="to true", bound=0.5), 0.49, True),
+        (Metric("accuracy", words="to false", bound=0.5, lower_is_better=True), 0.49, False),
+        # As it is printed: 1.000.
+        (Metric("accuracy", 1.0), 0.99997, False),
     ],
 )
 def test_what_falls_short_of_the_paper(metric: Metric, mean: float, short: bool) -> None:
