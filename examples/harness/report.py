@@ -26,8 +26,8 @@ img {{ max-width: 100%; display: block; }}
 figcaption {{ color: #666; }}
 </style>
 <h1>Logic Tensor Networks: the experiments</h1>
-<p>The paper's figures stand beside the paper's settings only. A run is counted as collapsed where it ends in a
-bad optimum: where it reads fewer than half of the digits, or does not find the clouds of points.</p>
+<p>The paper's figures stand beside the paper's settings only. A run is counted as collapsed where it ends in
+a bad optimum: where it reads fewer than half of the digits, or does not find the clouds of points.</p>
 {content}
 </html>
 """
