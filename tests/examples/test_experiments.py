@@ -96,12 +96,12 @@ def test_the_baseline_learns() -> None:
     assert run.metrics["accuracy (%)"] > 20.0
 
 
-@pytest.mark.parametrize("change", [{}, {"rate": "decay"}, {"semantics": "stable_product", "p": "1"}])
-def test_two_digits_learn(change: dict[str, str]) -> None:
+@pytest.mark.parametrize(("name", "epochs", "size"), [("two", 4, 500), ("single, stable_product", 6, 1000)])
+def test_more_settings_of_addition_learn(name: str, epochs: int, size: int) -> None:
+    """Seeds 0 to 3 read 80 % and 74 % of the digits at least."""
     keras.utils.set_random_seed(1)
-    setting = setting_of(addition.EXPERIMENT, "two").changed(epochs=4, train_size=500, options=change)
-    run = addition.run(setting, 1)
-    assert run.metrics["digit accuracy (%)"] > 50.0
+    run = addition.run(setting_of(addition.EXPERIMENT, name, epochs=epochs, train_size=size), 1)
+    assert run.metrics["digit accuracy (%)"] > 60.0
     assert not run.collapsed
 
 
