@@ -299,7 +299,7 @@ EXPERIMENT = Experiment(
         them counted its means fall short, while the best two thirds exceed the paper's. The accuracy on
         30 000 pairs is not reached with a constant learning rate, and is exceeded with one that falls to 0
         along a cosine in the same 20 epochs. The baselines on quadruples are below the paper's: on 1 500 they
-        hardly learn, there as here, and on 15 000 they are still learning when the epochs are over, and differ
-        widely.
+        hardly learn, there as here, and on 15 000 they are still learning when the epochs are over, and
+        differ widely.
     """,
 )
