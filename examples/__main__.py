@@ -66,36 +66,38 @@ def _run(given: argparse.Namespace) -> int:
             raise ScenarioError(f"{name} has no examples to train on: leave out --train-size.")
         chosen = [setting.changed(epochs=given.epochs, train_size=given.train_size) for setting in known]
         jobs.append((EXPERIMENTS[name], chosen, seeds))
-    complete = _perform(jobs, given.out, given.fresh)
+    status = _perform(jobs, given.out, given.fresh)
     print(f"\n{report.write(given.out, EXPERIMENTS.values())}\n")
     print(f"Pictures, summary.json and table.md are in {given.out}; all on one page: {given.out}/report.html")
-    return 0 if complete else 130
+    return status
 
 
 def _study(given: argparse.Namespace) -> int:
     jobs = [(experiment, settings, range(count)) for experiment, settings, count in study.plan(EXPERIMENTS)]
-    if not given.write_only and not _perform(jobs, given.out):
-        return 130
+    status = 0 if given.write_only else _perform(jobs, given.out)
+    if status:
+        return status
     report.write(given.out, EXPERIMENTS.values())
     study.write(given.out, EXPERIMENTS, given.to)
     print(f"Written: {given.to}")
     return 0
 
 
-def _perform(jobs: Iterable[Job], out: Path, fresh: bool = False) -> bool:
-    """Whether all was run; an interruption ends it early."""
+def _perform(jobs: Iterable[Job], out: Path, fresh: bool = False) -> int:
+    """The exit status: 1 where an experiment lacks its data (the others are run), 130 if interrupted."""
+    status = 0
     try:
         for experiment, settings, seeds in jobs:
             try:
                 runs.perform(experiment, settings, seeds, out, fresh)
             except DataError as error:
-                raise DataError(f"{experiment.name}: {error}") from error
+                print(f"error: {experiment.name}: {error}", file=sys.stderr)
+                status = 1
     except KeyboardInterrupt:
-        print(
-            "Interrupted. The finished runs are kept: the same command goes on from there.", file=sys.stderr
-        )
-        return False
-    return True
+        said = "Interrupted. The finished runs are kept: the same command goes on from there."
+        print(said, file=sys.stderr)
+        return 130
+    return status
 
 
 def _settings(experiment: Experiment, full: bool, scenario: Sequence[str]) -> list[Setting]:

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from examples import __main__, addition, reasoning
 from examples.__main__ import EXPERIMENTS, main
-from examples.harness import Experiment, Metric, Run, Setting, report, runs, study, tables
+from examples.harness import DataError, Experiment, Metric, Run, Setting, report, runs, study, tables
 from tests.examples.pictures import PICTURES
 
 KEYS = ["experiment", "setting", "metric", "paper", "mean", "ci95", "worst", "values", "runs", "collapsed"]
@@ -198,6 +198,30 @@ def test_scenarios(
 ) -> None:
     assert main(["run", "reasoning", "--out", str(tmp_path), "--scenario", *scenario]) == 0
     assert [name for name, _ in counted] == made
+
+
+def test_the_other_experiments_are_run_where_one_lacks_its_data(
+    counted: list[tuple[str, int]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def run(setting: Setting, seed: int) -> Run:
+        raise DataError("iris.csv is missing.")
+
+    settings = (Setting("paper", (Metric("score"),), 7),)
+    lacking = Experiment("iris", "4.2", "Quick", lambda: settings, run, lambda runs: {})
+    chosen = {"iris": lacking, "reasoning": EXPERIMENTS["reasoning"]}
+    monkeypatch.setattr(__main__, "EXPERIMENTS", chosen)
+    assert main(["run", "all", "--out", str(tmp_path)]) == 1
+    assert "error: iris: iris.csv is missing." in capsys.readouterr().err
+    assert {record["experiment"] for record in summary(tmp_path)} == {"reasoning"}
+
+
+def test_results_need_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    assert main(["run", "reasoning", "--out", str(tmp_path / "file")]) == 1
+    assert "Results cannot be written to" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
