@@ -296,9 +296,9 @@ EXPERIMENT = Experiment(
         The collapse at the start is one of the operators, not of the axiom: on logarithms the gradient does
         not vanish where every conjunction is nearly false. That is why log_product is the default of this
         example. With stable_product some runs collapse, and others never tell some digits apart; with all of
-        them counted its means fall short, while the best two thirds exceed the paper's. The accuracy on
-        30 000 pairs is not reached with a constant learning rate, and is exceeded with one that falls to 0
-        along a cosine in the same 20 epochs. The baselines on quadruples are below the paper's: on 1 500 they
+        them counted its means fall short, while the best two thirds exceed the paper's, but on 30 000 pairs.
+        There the paper's accuracy is not reached with a constant learning rate by either, and is exceeded
+        on logarithms with one that falls to 0 along a cosine in the same 20 epochs. The baselines on quadruples are below the paper's: on 1 500 they
         hardly learn, there as here, and on 15 000 they are still learning when the epochs are over, and
         differ widely.
     """,

@@ -120,7 +120,7 @@ def _digits(setting: Finished) -> list[str]:
         str(len(values)),
         str(sum(run.collapsed for run in setting.runs)),
         *extremes,
-        f"{tables.interval(kept)} ({len(kept)} runs)",
+        f"{tables.interval(kept)} ({len(kept)} run{'s' * (len(kept) > 1)})",
     ]
 
 
