@@ -298,8 +298,8 @@ EXPERIMENT = Experiment(
         example. With stable_product some runs collapse, and others never tell some digits apart; with all of
         them counted its means fall short, while the best two thirds exceed the paper's, but on 30 000 pairs.
         There the paper's accuracy is not reached with a constant learning rate by either, and is exceeded
-        on logarithms with one that falls to 0 along a cosine in the same 20 epochs. The baselines on quadruples are below the paper's: on 1 500 they
-        hardly learn, there as here, and on 15 000 they are still learning when the epochs are over, and
-        differ widely.
+        on logarithms with one that falls to 0 along a cosine in the same 20 epochs. The baselines on
+        quadruples are below the paper's: on 1 500 they hardly learn, there as here, and on 15 000 they are
+        still learning when the epochs are over, and differ widely.
     """,
 )
