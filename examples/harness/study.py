@@ -15,8 +15,8 @@ RUNS, RUNS_OF_FULL = 10, 5
 _HEAD = """# Results
 
 Written by `python -m examples study` from runs of {dates}, with {versions}.
-Every run that was made is counted. Intervals are 95 % confidence intervals of the mean (Student's t); "worst"
-is the worst run. Where the paper prints no figure its words stand in its column.
+Every finished run of the study is counted, none is dropped. Intervals are 95 % confidence intervals of the
+mean (Student's t); "worst" is the worst run. Where the paper prints no figure its words stand in its column.
 
 {table}
 """
