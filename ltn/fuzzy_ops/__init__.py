@@ -6,6 +6,7 @@ reference API; `Implies_Sigmoidal`, the aggregators `Aggreg_ProbSum`, `Aggreg_An
 the operators on log-truths (`And_Log`, `Or_Log`, `Aggreg_LogMean`, `Aggreg_LogMeanExp`) come on top.
 """
 
+from ltn.fuzzy_ops.aggregation import Aggregator
 from ltn.fuzzy_ops.aggregators import (
     Aggreg_AndLuk,
     Aggreg_LogProd,
@@ -19,7 +20,7 @@ from ltn.fuzzy_ops.aggregators import (
     Aggreg_Prod,
     Aggreg_SumLog,
 )
-from ltn.fuzzy_ops.base import Aggregator, Connective, eps, not_ones, not_zeros
+from ltn.fuzzy_ops.base import Connective, eps, not_ones, not_zeros
 from ltn.fuzzy_ops.connectives import (
     And_Luk,
     And_Min,

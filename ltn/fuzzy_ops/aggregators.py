@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import tensorflow as tf
 
+from ltn.fuzzy_ops.aggregation import Aggregator
 from ltn.fuzzy_ops.arguments import as_scalar, check_scalar, is_number
-from ltn.fuzzy_ops.base import Aggregator, not_zeros
+from ltn.fuzzy_ops.base import not_zeros
 from ltn.fuzzy_ops.selection import Statistics
 
 
@@ -26,8 +27,16 @@ class Aggreg_Min(Aggregator):
     empty: ClassVar[float] = 1.0
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
+    def _statistic(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
         return selection.smallest(xs)
+
+    @staticmethod
+    def _weight(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
+        return selection.ties(xs, selection.smallest(xs))
+
+    @staticmethod
+    def _join(parts: tf.Tensor, selection: Statistics) -> tf.Tensor:
+        return selection.among_ties(parts, selection.smallest(parts))
 
 
 @dataclass(frozen=True)
@@ -44,8 +53,16 @@ class Aggreg_Max(Aggregator):
     empty: ClassVar[float] = 0.0
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
+    def _statistic(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
         return selection.largest(xs)
+
+    @staticmethod
+    def _weight(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
+        return selection.ties(xs, selection.largest(xs))
+
+    @staticmethod
+    def _join(parts: tf.Tensor, selection: Statistics) -> tf.Tensor:
+        return selection.among_ties(parts, selection.largest(parts))
 
 
 @dataclass(frozen=True)
@@ -62,8 +79,12 @@ class Aggreg_Mean(Aggregator):
     empty: ClassVar[float] = 1.0
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
+    def _statistic(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
         return selection.mean(xs)
+
+    @staticmethod
+    def _join(parts: tf.Tensor, selection: Statistics) -> tf.Tensor:
+        return selection.mean(parts)
 
 
 @dataclass(frozen=True)
@@ -78,10 +99,15 @@ class Aggreg_Prod(Aggregator):
     """
 
     empty: ClassVar[float] = 1.0
+    parts_weigh: ClassVar[bool] = False
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
+    def _statistic(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
         return selection.product(xs)
+
+    @staticmethod
+    def _join(parts: tf.Tensor, selection: Statistics) -> tf.Tensor:
+        return selection.product(parts)
 
 
 @dataclass(frozen=True)
@@ -96,10 +122,19 @@ class Aggreg_ProbSum(Aggregator):
     """
 
     empty: ClassVar[float] = 0.0
+    parts_weigh: ClassVar[bool] = False
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
-        return 1.0 - selection.product(1.0 - xs)
+    def _statistic(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
+        return selection.product(1.0 - xs)
+
+    @staticmethod
+    def _join(parts: tf.Tensor, selection: Statistics) -> tf.Tensor:
+        return selection.product(parts)
+
+    @staticmethod
+    def _value(statistic: tf.Tensor) -> tf.Tensor:
+        return 1.0 - statistic
 
 
 @dataclass(frozen=True)
@@ -114,11 +149,20 @@ class Aggreg_AndLuk(Aggregator):
     """
 
     empty: ClassVar[float] = 1.0
+    parts_weigh: ClassVar[bool] = False
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
+    def _statistic(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
         # 1 - sum (1 - x_i): the sum of small errors keeps the digits that sum x_i - n would lose.
-        return tf.nn.relu(1.0 - selection.total(1.0 - xs))
+        return selection.total(1.0 - xs)
+
+    @staticmethod
+    def _join(parts: tf.Tensor, selection: Statistics) -> tf.Tensor:
+        return selection.total(parts)
+
+    @staticmethod
+    def _value(statistic: tf.Tensor) -> tf.Tensor:
+        return tf.nn.relu(1.0 - statistic)
 
 
 @dataclass(frozen=True)
@@ -133,10 +177,19 @@ class Aggreg_OrLuk(Aggregator):
     """
 
     empty: ClassVar[float] = 0.0
+    parts_weigh: ClassVar[bool] = False
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
-        return tf.minimum(selection.total(xs), 1.0)
+    def _statistic(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
+        return selection.total(xs)
+
+    @staticmethod
+    def _join(parts: tf.Tensor, selection: Statistics) -> tf.Tensor:
+        return selection.total(parts)
+
+    @staticmethod
+    def _value(statistic: tf.Tensor) -> tf.Tensor:
+        return tf.minimum(statistic, 1.0)
 
 
 @dataclass(frozen=True)
@@ -166,6 +219,10 @@ class _PowerMean(Powered):
             "For the limit at infinity use Aggreg_Min or Aggreg_Max.",
         )
 
+    @staticmethod
+    def _join(parts: tf.Tensor, selection: Statistics, p: float | tf.Tensor, stable: bool) -> tf.Tensor:
+        return _power_mean(parts, selection, p, stable=False)
+
 
 @dataclass(frozen=True)
 class Aggreg_pMean(_PowerMean):
@@ -182,7 +239,7 @@ class Aggreg_pMean(_PowerMean):
     empty: ClassVar[float] = 0.0
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Statistics, p: float | tf.Tensor, stable: bool) -> tf.Tensor:
+    def _statistic(xs: tf.Tensor, selection: Statistics, p: float | tf.Tensor, stable: bool) -> tf.Tensor:
         return _power_mean(xs, selection, p, stable)
 
 
@@ -203,9 +260,13 @@ class Aggreg_pMeanError(_PowerMean):
     empty: ClassVar[float] = 1.0
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Statistics, p: float | tf.Tensor, stable: bool) -> tf.Tensor:
+    def _statistic(xs: tf.Tensor, selection: Statistics, p: float | tf.Tensor, stable: bool) -> tf.Tensor:
         # 1 - pi_1(x) = pi_0(1 - x), and the right side keeps all its digits as x tends to 1.
-        return 1.0 - _power_mean(1.0 - xs, selection, p, stable)
+        return _power_mean(1.0 - xs, selection, p, stable)
+
+    @staticmethod
+    def _value(statistic: tf.Tensor) -> tf.Tensor:
+        return 1.0 - statistic
 
 
 @dataclass(frozen=True)
@@ -225,6 +286,7 @@ class Aggreg_LogProd(Aggregator):
     """
 
     empty: ClassVar[float] = 1.0
+    parts_weigh: ClassVar[bool] = False
     stable: bool = True
 
     def __post_init__(self) -> None:
@@ -235,8 +297,12 @@ class Aggreg_LogProd(Aggregator):
         )
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Statistics, stable: bool) -> tf.Tensor:
+    def _statistic(xs: tf.Tensor, selection: Statistics, stable: bool) -> tf.Tensor:
         return selection.total(tf.math.log(not_zeros(xs) if stable else xs))
+
+    @staticmethod
+    def _join(parts: tf.Tensor, selection: Statistics, stable: bool) -> tf.Tensor:
+        return selection.total(parts)
 
     @staticmethod
     def _of_nothing(empty: tf.Tensor) -> tf.Tensor:

@@ -8,15 +8,13 @@ function runs compiled by `tf.function`; inside another graph it is traced strai
 import abc
 import dataclasses
 import functools
-from collections.abc import Sequence
-from typing import Any, ClassVar, SupportsIndex
+from typing import Any, ClassVar
 
 import tensorflow as tf
 
 from ltn._autograph import no_autograph
-from ltn.errors import LogicTypeError, LogicValueError
-from ltn.fuzzy_ops.arguments import check_broadcast, positive_axes, segments_for, truth_values, weights_for
-from ltn.fuzzy_ops.selection import Selection, Statistics, segmented
+from ltn.errors import LogicTypeError
+from ltn.fuzzy_ops.arguments import check_broadcast, truth_values
 
 eps: float = 1e-4
 
@@ -123,155 +121,6 @@ class Composed(Connective):
     def _run(cls, *tensors: tf.Tensor | None, **static: Any) -> tf.Tensor:
         # Compiling it again would trace anew for each operator that it is made of.
         return cls._evaluate(*tensors, **static)
-
-
-@dataclasses.dataclass(frozen=True)
-class Aggregator(Operator):
-    """An operator that reduces axes of truth values, only where a mask selects them."""
-
-    empty: ClassVar[float]
-
-    @no_autograph
-    def __call__(
-        self,
-        xs: Any,
-        axis: SupportsIndex | Sequence[SupportsIndex] | None = None,
-        keepdims: bool = False,
-        mask: Any = None,
-        empty: float | None = None,
-        weights: Any = None,
-        **overrides: Any,
-    ) -> tf.Tensor:
-        """Aggregate `xs` along `axis`.
-
-        Args:
-            xs: truth values, any shape.
-            axis: the axes to reduce; None for all of them.
-            keepdims: keep the reduced axes, with size 1.
-            mask: nonzero where a value is selected; broadcasts with `xs`, and `axis` counts in the
-                broadcast shape. Values outside the mask have no influence and no gradient.
-            empty: the truth value of an empty selection; by default that of the quantifier which the
-                operator approximates, 1 for a universal and 0 for an existential one.
-            weights: numbers from 0 up that broadcast as `mask` does: a value of weight w counts w times, one
-                of weight 0 is not selected.
-            overrides: hyper-parameters for this call only, as `p=6`.
-
-        Returns:
-            The shape of `xs` (broadcast with `mask` and `weights`) without the reduced axes.
-        """
-        hyperparameters = self._hyperparameters(overrides)
-        (xs,) = truth_values(xs)
-        if mask is not None:
-            mask = tf.cast(truth_values(mask)[0], tf.bool)
-        # What is not given is not passed on: each argument of a compiled function takes its time.
-        extra = {} if weights is None else {"weights": weights_for(self, xs, weights)}
-        given = [tensor for tensor in (xs, mask, *extra.values()) if tensor is not None]
-        check_broadcast(self, *given)
-        ranks = [tensor.shape.rank for tensor in given]
-        if None in ranks:
-            raise LogicValueError(f"{self} needs tensors whose number of axes is known.")
-        return self._run(
-            xs,
-            mask,
-            axis=positive_axes(axis, max(ranks)),
-            keepdims=bool(keepdims),
-            empty=float(self.empty if empty is None else empty),
-            **extra,
-            **hyperparameters,
-        )
-
-    @no_autograph
-    def segments(
-        self,
-        xs: Any,
-        ids: Any,
-        count: Any,
-        axis: SupportsIndex | Sequence[SupportsIndex] = (),
-        empty: float | None = None,
-        weights: Any = None,
-        **overrides: Any,
-    ) -> tf.Tensor:
-        """Aggregate tuples by segment: what a mask gives, without the values that it would leave out.
-
-        Args:
-            xs: truth values of K tuples, shape (K, *rest); K may be 0, or unknown when tracing.
-            ids: the segment of each tuple, integers from 0 to `count` - 1, shape (K,).
-            count: the number of segments, an int or a scalar tensor.
-            axis: axes of `xs` from 1 up that are aggregated together with the tuples.
-            empty: the truth value of a segment without tuples, as in a call.
-            weights: broadcast with `xs`, as in a call.
-            overrides: hyper-parameters for this call only, as `p=6`.
-
-        Returns:
-            Shape (count, *rest), without `axis`.
-
-        >>> from ltn.fuzzy_ops import Aggreg_Mean
-        >>> Aggreg_Mean().segments([0.25, 0.75, 0.5], ids=[2, 2, 0], count=3, empty=1.0).numpy().tolist()
-        [0.5, 1.0, 0.5]
-        """
-        hyperparameters = self._hyperparameters(overrides)
-        (xs,) = truth_values(xs)
-        ids, count = segments_for(xs, ids, count)
-        extra = {} if weights is None else {"weights": weights_for(self, xs, weights)}
-        axes = positive_axes(axis, xs.shape.rank)
-        if 0 in axes:
-            raise LogicValueError(f"`axis` names axes beside that of the tuples, from 1 up; got {axis}.")
-        return self._run(
-            xs,
-            None,
-            ids=ids,
-            count=count,
-            # With a trace of its own: one for tensors of several ranks would know none.
-            rank=xs.shape.rank,
-            axis=axes,
-            keepdims=True,
-            empty=float(self.empty if empty is None else empty),
-            **extra,
-            **hyperparameters,
-        )
-
-    @classmethod
-    def _evaluate(
-        cls,
-        xs: tf.Tensor,
-        mask: tf.Tensor | None,
-        *,
-        axis: tuple[int, ...],
-        keepdims: bool,
-        empty: float,
-        **others: Any,
-    ) -> tf.Tensor:
-        weights = others.pop("weights", None)
-        segments = {name: others.pop(name) for name in ("ids", "count", "rank") if name in others}
-        if weights is not None:
-            mask = weights > 0.0 if mask is None else mask & (weights > 0.0)
-        if mask is not None:
-            mask = mask & tf.ones_like(xs, tf.bool)
-            # Values outside the mask, NaN perhaps, go before any arithmetic; their gradient with them.
-            xs = tf.where(mask, xs, tf.constant(0.5, xs.dtype))
-        if weights is not None:
-            weights = tf.where(mask, weights, tf.constant(0.0, xs.dtype))
-        selection: Statistics
-        if segments:
-            xs, selection = segmented(xs, mask, weights, axis, **segments)
-        else:
-            selection = Selection(xs, mask, axis, weights)
-        value = cls._aggregate(xs, selection, **others)
-        if selection.may_be_empty:
-            of_nothing = cls._of_nothing(tf.constant(empty, xs.dtype))
-            value = tf.where(selection.count > 0.0, value, of_nothing)
-        # With an empty `axis`, squeeze would take every axis of size 1.
-        return value if keepdims or not axis else tf.squeeze(value, axis)
-
-    @staticmethod
-    @abc.abstractmethod
-    def _aggregate(*args: Any, **kwargs: Any) -> tf.Tensor:
-        """The mathematics, on `xs`, its `Statistics` and the hyper-parameters; shaped as these statistics."""
-
-    @staticmethod
-    def _of_nothing(empty: tf.Tensor) -> tf.Tensor:
-        """How the truth value `empty` reads in the operator's range."""
-        return empty
 
 
 def check_operator(argument: str, value: object) -> None:

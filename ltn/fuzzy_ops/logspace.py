@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 
 import tensorflow as tf
 
+from ltn.fuzzy_ops.aggregation import Aggregator
 from ltn.fuzzy_ops.aggregators import Powered
 from ltn.fuzzy_ops.arguments import check_scalar, truth_values
-from ltn.fuzzy_ops.base import Aggregator, Connective, eps
+from ltn.fuzzy_ops.base import Connective, eps
 from ltn.fuzzy_ops.selection import Statistics
 
 # Below any logit, so that of two alternatives the false one takes no gradient; and finite, so that no
@@ -109,8 +110,12 @@ class Aggreg_LogMean(Aggregator):
     empty: ClassVar[float] = 1.0
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
+    def _statistic(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
         return selection.mean(xs)
+
+    @staticmethod
+    def _join(parts: tf.Tensor, selection: Statistics) -> tf.Tensor:
+        return selection.mean(parts)
 
     @staticmethod
     def _of_nothing(empty: tf.Tensor) -> tf.Tensor:
@@ -138,14 +143,22 @@ class Aggreg_LogMeanExp(Powered):
         check_scalar("`p`", hyperparameters["p"], lambda p: 0.0 < p < math.inf, "a finite number above 0")
 
     @staticmethod
-    def _aggregate(xs: tf.Tensor, selection: Statistics, p: float | tf.Tensor) -> tf.Tensor:
-        # The result does not depend on what is factored out, hence neither does the gradient.
-        largest = tf.stop_gradient(selection.largest(xs))
-        # Outside the mask the difference may be large, and its exponential infinite.
-        differences = selection.keep(xs - selection.spread(largest), 0.0)
-        p = tf.cast(p, xs.dtype)
-        return largest + tf.math.log(selection.mean(tf.exp(p * differences))) / p
+    def _statistic(xs: tf.Tensor, selection: Statistics, p: float | tf.Tensor) -> tf.Tensor:
+        return _log_mean_exp(xs, selection, p)
+
+    @staticmethod
+    def _join(parts: tf.Tensor, selection: Statistics, p: float | tf.Tensor) -> tf.Tensor:
+        return _log_mean_exp(parts, selection, p)
 
     @staticmethod
     def _of_nothing(empty: tf.Tensor) -> tf.Tensor:
         return log_truth(empty)
+
+
+def _log_mean_exp(xs: tf.Tensor, selection: Statistics, p: float | tf.Tensor) -> tf.Tensor:
+    # The result does not depend on what is factored out, hence neither does the gradient.
+    largest = tf.stop_gradient(selection.largest(xs))
+    # Outside the mask the difference may be large, and its exponential infinite.
+    differences = selection.keep(xs - selection.spread(largest), 0.0)
+    p = tf.cast(p, xs.dtype)
+    return largest + tf.math.log(selection.mean(tf.exp(p * differences))) / p

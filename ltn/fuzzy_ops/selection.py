@@ -75,6 +75,17 @@ class Statistics(abc.ABC):
     def largest(self, values: tf.Tensor) -> tf.Tensor:
         return self._max(self.keep(values, values.dtype.min))
 
+    def ties(self, values: tf.Tensor, extreme: tf.Tensor) -> tf.Tensor:
+        """How many of the selected values are equal to their extreme."""
+        return self._sum(self.keep(tf.cast(values == self.spread(extreme), values.dtype), 0.0))
+
+    def among_ties(self, values: tf.Tensor, extreme: tf.Tensor) -> tf.Tensor:
+        """The extreme, with a gradient that those equal to it share by their weights."""
+        tied = self.keep(tf.cast(values == self.spread(extreme), values.dtype), 0.0)
+        share = tied if self.weights is None else tied * self.weights
+        share = tf.stop_gradient(tf.math.divide_no_nan(share, self.spread(self._sum(share))))
+        return tf.stop_gradient(extreme) + self._sum(share * (values - tf.stop_gradient(values)))
+
     def mean(self, values: tf.Tensor) -> tf.Tensor:
         """The mean; 1 where nothing is selected, so that a root taken of it has a finite gradient."""
         some = self.count > 0.0

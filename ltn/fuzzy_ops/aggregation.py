@@ -1,0 +1,257 @@
+"""The contract of aggregators, the semantics of quantifiers: how they reduce axes, at once or by parts."""
+
+import abc
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, SupportsIndex
+
+import tensorflow as tf
+
+from ltn._autograph import no_autograph
+from ltn.errors import LogicValueError
+from ltn.fuzzy_ops.arguments import check_broadcast, positive_axes, segments_for, truth_values, weights_for
+from ltn.fuzzy_ops.base import Operator
+from ltn.fuzzy_ops.selection import Selection, Statistics, segmented
+
+
+class Part(NamedTuple):
+    """What an aggregator keeps of a part of the values: a statistic, and how much it weighs in the whole.
+
+    The weight is 0 where nothing was selected.
+    """
+
+    statistic: tf.Tensor
+    weight: tf.Tensor
+
+
+@dataclasses.dataclass(frozen=True)
+class Aggregator(Operator):
+    """An operator that reduces axes of truth values, only where a mask selects them.
+
+    Values that are not all at hand at once are aggregated by parts, to the same result: `part` of each, and
+    `join` of all of them.
+    """
+
+    empty: ClassVar[float]
+    # Whether a part counts in the whole as many times as it has values, as in a mean but not in a sum.
+    parts_weigh: ClassVar[bool] = True
+
+    @no_autograph
+    def __call__(
+        self,
+        xs: Any,
+        axis: SupportsIndex | Sequence[SupportsIndex] | None = None,
+        keepdims: bool = False,
+        mask: Any = None,
+        empty: float | None = None,
+        weights: Any = None,
+        **overrides: Any,
+    ) -> tf.Tensor:
+        """Aggregate `xs` along `axis`.
+
+        Args:
+            xs: truth values, any shape.
+            axis: the axes to reduce; None for all of them.
+            keepdims: keep the reduced axes, with size 1.
+            mask: nonzero where a value is selected; broadcasts with `xs`, and `axis` counts in the
+                broadcast shape. Values outside the mask have no influence and no gradient.
+            empty: the truth value of an empty selection; by default that of the quantifier which the
+                operator approximates, 1 for a universal and 0 for an existential one.
+            weights: numbers from 0 up that broadcast as `mask` does: a value of weight w counts w times, one
+                of weight 0 is not selected.
+            overrides: hyper-parameters for this call only, as `p=6`.
+
+        Returns:
+            The shape of `xs` (broadcast with `mask` and `weights`) without the reduced axes.
+        """
+        hyperparameters = self._hyperparameters(overrides)
+        (xs,) = truth_values(xs)
+        if mask is not None:
+            mask = tf.cast(truth_values(mask)[0], tf.bool)
+        # What is not given is not passed on: each argument of a compiled function takes its time.
+        extra = {} if weights is None else {"weights": weights_for(self, xs, weights)}
+        given = [tensor for tensor in (xs, mask, *extra.values()) if tensor is not None]
+        check_broadcast(self, *given)
+        ranks = [tensor.shape.rank for tensor in given]
+        if None in ranks:
+            raise LogicValueError(f"{self} needs tensors whose number of axes is known.")
+        return self._run(
+            xs,
+            mask,
+            axis=positive_axes(axis, max(ranks)),
+            keepdims=bool(keepdims),
+            empty=float(self.empty if empty is None else empty),
+            **extra,
+            **hyperparameters,
+        )
+
+    @no_autograph
+    def segments(
+        self,
+        xs: Any,
+        ids: Any,
+        count: Any,
+        axis: SupportsIndex | Sequence[SupportsIndex] = (),
+        empty: float | None = None,
+        weights: Any = None,
+        **overrides: Any,
+    ) -> tf.Tensor:
+        """Aggregate tuples by segment: what a mask gives, without the values that it would leave out.
+
+        Args:
+            xs: truth values of K tuples, shape (K, *rest); K may be 0, or unknown when tracing.
+            ids: the segment of each tuple, integers from 0 to `count` - 1, shape (K,).
+            count: the number of segments, an int or a scalar tensor.
+            axis: axes of `xs` from 1 up that are aggregated together with the tuples.
+            empty: the truth value of a segment without tuples, as in a call.
+            weights: broadcast with `xs`, as in a call.
+            overrides: hyper-parameters for this call only, as `p=6`.
+
+        Returns:
+            Shape (count, *rest), without `axis`.
+
+        >>> from ltn.fuzzy_ops import Aggreg_Mean
+        >>> Aggreg_Mean().segments([0.25, 0.75, 0.5], ids=[2, 2, 0], count=3, empty=1.0).numpy().tolist()
+        [0.5, 1.0, 0.5]
+        """
+        hyperparameters = self._hyperparameters(overrides)
+        (xs,) = truth_values(xs)
+        ids, count = segments_for(xs, ids, count)
+        extra = {} if weights is None else {"weights": weights_for(self, xs, weights)}
+        axes = positive_axes(axis, xs.shape.rank)
+        if 0 in axes:
+            raise LogicValueError(f"`axis` names axes beside that of the tuples, from 1 up; got {axis}.")
+        return self._run(
+            xs,
+            None,
+            ids=ids,
+            count=count,
+            # With a trace of its own: one for tensors of several ranks would know none.
+            rank=xs.shape.rank,
+            axis=axes,
+            keepdims=True,
+            empty=float(self.empty if empty is None else empty),
+            **extra,
+            **hyperparameters,
+        )
+
+    @no_autograph
+    def part(
+        self,
+        xs: Any,
+        axis: SupportsIndex | Sequence[SupportsIndex],
+        mask: Any = None,
+        ids: Any = None,
+        count: Any = None,
+        **overrides: Any,
+    ) -> Part:
+        """What to keep of a part of the values: `xs` along `axis`, or, with `ids` and `count`, its segments.
+
+        The arguments are those of a call, or of `segments`; so are the shapes.
+
+        >>> from ltn.fuzzy_ops import Aggreg_Mean
+        >>> mean = Aggreg_Mean()
+        >>> parts = [mean.part([0.25, 0.75], axis=0), mean.part([1.0], axis=0)]
+        >>> float(mean.join(parts)) == float(mean([0.25, 0.75, 1.0]))
+        True
+        """
+        hyperparameters = self._hyperparameters(overrides)
+        (xs,) = truth_values(xs)
+        segments: dict[str, Any] = {}
+        if ids is not None:
+            ids, count = segments_for(xs, ids, count)
+            segments = {"ids": ids, "count": count, "rank": xs.shape.rank}
+        if mask is not None:
+            mask = tf.cast(truth_values(mask)[0], tf.bool)
+        rank = max(tensor.shape.rank for tensor in (xs, mask) if tensor is not None)
+        axes = positive_axes(axis, rank)
+        xs, selection = self._selected(xs, mask, None, axes, segments)
+        statistic = self._statistic(xs, selection, **hyperparameters)
+        weight = tf.broadcast_to(self._weight(xs, selection), tf.shape(statistic))
+        return Part(*(t if segments or not axes else tf.squeeze(t, axes) for t in (statistic, weight)))
+
+    @no_autograph
+    def join(self, parts: Sequence[Part], empty: float | None = None, **overrides: Any) -> tf.Tensor:
+        """The aggregate of all values, from what was kept of each part; other arguments as in a call."""
+        stacked = Part(*(tf.stack(tensors) for tensors in zip(*parts, strict=True)))
+        return self.join_stacked(stacked, empty, **overrides)
+
+    @no_autograph
+    def join_stacked(self, parts: Part, empty: float | None = None, **overrides: Any) -> tf.Tensor:
+        """`join` of parts whose statistics, and weights, are stacked along axis 0."""
+        hyperparameters = self._hyperparameters(overrides)
+        some = parts.weight > 0.0
+        statistics = tf.where(some, parts.statistic, tf.constant(0.5, parts.statistic.dtype))
+        selection = Selection(statistics, some, (0,), parts.weight if self.parts_weigh else None)
+        value = self._value(tf.squeeze(self._join(statistics, selection, **hyperparameters), 0))
+        of_nothing = self._of_nothing(tf.constant(self.empty if empty is None else empty, value.dtype))
+        return tf.where(tf.reduce_any(some, 0), value, of_nothing)
+
+    @classmethod
+    def _evaluate(
+        cls,
+        xs: tf.Tensor,
+        mask: tf.Tensor | None,
+        *,
+        axis: tuple[int, ...],
+        keepdims: bool,
+        empty: float,
+        **others: Any,
+    ) -> tf.Tensor:
+        weights = others.pop("weights", None)
+        segments: dict[str, Any] = {
+            name: others.pop(name) for name in ("ids", "count", "rank") if name in others
+        }
+        xs, selection = cls._selected(xs, mask, weights, axis, segments)
+        value = cls._value(cls._statistic(xs, selection, **others))
+        if selection.may_be_empty:
+            of_nothing = cls._of_nothing(tf.constant(empty, xs.dtype))
+            value = tf.where(selection.count > 0.0, value, of_nothing)
+        # With an empty `axis`, squeeze would take every axis of size 1.
+        return value if keepdims or not axis else tf.squeeze(value, axis)
+
+    @staticmethod
+    def _selected(
+        xs: tf.Tensor,
+        mask: tf.Tensor | None,
+        weights: tf.Tensor | None,
+        axis: tuple[int, ...],
+        segments: dict[str, Any],
+    ) -> tuple[tf.Tensor, Statistics]:
+        """The values as they are aggregated, and their statistics."""
+        if weights is not None:
+            mask = weights > 0.0 if mask is None else mask & (weights > 0.0)
+        if mask is not None:
+            mask = mask & tf.ones_like(xs, tf.bool)
+            # Values outside the mask, NaN perhaps, go before any arithmetic; their gradient with them.
+            xs = tf.where(mask, xs, tf.constant(0.5, xs.dtype))
+        if weights is not None:
+            weights = tf.where(mask, weights, tf.constant(0.0, xs.dtype))
+        if segments:
+            return segmented(xs, mask, weights, axis, **segments)
+        return xs, Selection(xs, mask, axis, weights)
+
+    @staticmethod
+    @abc.abstractmethod
+    def _statistic(*args: Any, **kwargs: Any) -> tf.Tensor:
+        """The mathematics, on `xs`, its `Statistics` and the hyper-parameters; shaped as these statistics."""
+
+    @staticmethod
+    def _weight(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
+        """How much a part of the values weighs in the whole."""
+        return selection.count
+
+    @staticmethod
+    @abc.abstractmethod
+    def _join(*args: Any, **kwargs: Any) -> tf.Tensor:
+        """The statistic of the whole, from those of its parts, their `Statistics`, the hyper-parameters."""
+
+    @staticmethod
+    def _value(statistic: tf.Tensor) -> tf.Tensor:
+        """The aggregate, from the statistic of all values."""
+        return statistic
+
+    @staticmethod
+    def _of_nothing(empty: tf.Tensor) -> tf.Tensor:
+        """How the truth value `empty` reads in the operator's range."""
+        return empty
