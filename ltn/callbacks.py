@@ -6,15 +6,99 @@ All Keras callbacks work with a theory; its logs hold the satisfaction and the v
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import keras
+import numpy as np
 
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.theory import KnowledgeModel, Theory
 
-__all__ = ["Schedule"]
+__all__ = ["Backup", "Schedule"]
+
+
+class Backup(keras.callbacks.Callback):
+    """Keep the state of training after every epoch, so that an interrupted run goes on to the same result.
+
+    A program that is started again with the same folder begins after the last epoch that was finished,
+    with the weights and the optimizer as they were; when training ends, the backup is removed. Of several
+    workers the first one writes and all read: the folder is one that all of them see. The result is the same
+    where the order of batches is: with several replicas and the same seed, or with `shuffle=False`.
+
+    Args:
+        folder: for the backup, created if need be.
+
+    >>> import ltn, tempfile
+    >>> backup = ltn.callbacks.Backup(tempfile.mkdtemp())
+
+    It is given to `theory.fit(data, epochs=20, callbacks=[backup])`.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]):
+        super().__init__()
+        self.folder = Path(folder)
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        """Go on from the last epoch that was finished."""
+        found = self._files()
+        if not found:
+            return
+        with np.load(found[-1]) as values, self.model.distribute_strategy.scope():
+            variables = self._variables()
+            kept = {name: values[name].shape for name in values}
+            if kept != {name: tuple(variable.shape) for name, variable in variables.items()}:
+                raise LogicValueError(
+                    f"The backup {found[-1]} is of other weights or of another optimizer than those that are "
+                    "trained: give another folder, or remove it."
+                )
+            for name, variable in variables.items():
+                variable.assign(values[name])
+        self.model._initial_epoch = self._epoch(found[-1])
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        """Leave nothing behind for another training, should this one be interrupted."""
+        self.model._initial_epoch = None
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """Write the backup; a file appears only when it is whole."""
+        if not self._writes():
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        before = self._files()
+        unfinished = self.folder / "unfinished.npz"
+        np.savez(unfinished, **{name: variable.numpy() for name, variable in self._variables().items()})
+        os.replace(unfinished, self.folder / f"epoch-{epoch + 1}.npz")
+        for file in before:
+            file.unlink()
+
+    def on_train_end(self, logs: Any = None) -> None:
+        """Remove the backup, which is of no more use."""
+        self.model._initial_epoch = None
+        for file in self._files() if self._writes() else []:
+            file.unlink()
+
+    def _variables(self) -> dict[str, Any]:
+        # All but the metrics, which begin anew with each epoch, and which all workers would have to read.
+        metrics = {id(variable) for metric in self.model.metrics for variable in metric.variables}
+        variables = [*self.model.variables, *self.model.optimizer.variables]
+        kept = [variable for variable in variables if id(variable) not in metrics]
+        return {f"{number}": variable for number, variable in enumerate(kept)}
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob("epoch-*.npz"), key=self._epoch)
+
+    @staticmethod
+    def _epoch(file: Path) -> int:
+        return int(file.stem.removeprefix("epoch-"))
+
+    def _writes(self) -> bool:
+        cluster = self.model.distribute_strategy.cluster_resolver
+        workers = {} if cluster is None else cluster.cluster_spec().as_dict()
+        first = "chief" if "chief" in workers else "worker"
+        return not workers or (cluster.task_type, cluster.task_id) == (first, 0)
 
 
 class Schedule(keras.callbacks.Callback):

@@ -103,12 +103,12 @@ def quantify(
     **kwargs: Any,
 ) -> Formula:
     """Aggregate the axes `labels` of a formula, where the mask is nonzero; `empty` where nothing is left."""
-    values, selected, axis, free = _operands(labels, wff, mask)
+    values, selected, axis, free = operands(labels, wff, mask)
     return Formula(aggregate(operator, values, axis, selected, empty, **kwargs), free)
 
 
 @no_autograph
-def _operands(
+def operands(
     labels: Sequence[str], wff: Formula, mask: Formula | None
 ) -> tuple[tf.Tensor, tf.Tensor | None, tuple[int, ...], list[str]]:
     """The aligned values and mask, the axes to aggregate, and the variables that stay free."""

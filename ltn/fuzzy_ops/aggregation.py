@@ -170,22 +170,28 @@ class Aggregator(Operator):
         weight = tf.broadcast_to(self._weight(xs, selection), tf.shape(statistic))
         return Part(*(t if segments or not axes else tf.squeeze(t, axes) for t in (statistic, weight)))
 
-    @no_autograph
     def join(self, parts: Sequence[Part], empty: float | None = None, **overrides: Any) -> tf.Tensor:
         """The aggregate of all values, from what was kept of each part; other arguments as in a call."""
         stacked = Part(*(tf.stack(tensors) for tensors in zip(*parts, strict=True)))
-        return self.join_stacked(stacked, empty, **overrides)
+        return self.finish(self.merge(stacked, **overrides), empty)
 
     @no_autograph
-    def join_stacked(self, parts: Part, empty: float | None = None, **overrides: Any) -> tf.Tensor:
-        """`join` of parts whose statistics, and weights, are stacked along axis 0."""
+    def merge(self, parts: Part, **overrides: Any) -> Part:
+        """Parts, stacked along axis 0, as one."""
         hyperparameters = self._hyperparameters(overrides)
         some = parts.weight > 0.0
         statistics = tf.where(some, parts.statistic, tf.constant(0.5, parts.statistic.dtype))
-        selection = Selection(statistics, some, (0,), parts.weight if self.parts_weigh else None)
-        value = self._value(tf.squeeze(self._join(statistics, selection, **hyperparameters), 0))
+        weights = tf.where(some, parts.weight, tf.zeros_like(parts.weight)) if self.parts_weigh else None
+        selection = Selection(statistics, some, (0,), weights)
+        merged = self._join(statistics, selection, **hyperparameters), self._weight(statistics, selection)
+        return Part(*(tf.squeeze(tensor, 0) for tensor in merged))
+
+    @no_autograph
+    def finish(self, part: Part, empty: float | None = None) -> tf.Tensor:
+        """The aggregate, where the part is all there is."""
+        value = self._value(part.statistic)
         of_nothing = self._of_nothing(tf.constant(self.empty if empty is None else empty, value.dtype))
-        return tf.where(tf.reduce_any(some, 0), value, of_nothing)
+        return tf.where(part.weight > 0.0, value, of_nothing)
 
     @classmethod
     def _evaluate(

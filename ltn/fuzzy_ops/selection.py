@@ -77,7 +77,7 @@ class Statistics(abc.ABC):
 
     def ties(self, values: tf.Tensor, extreme: tf.Tensor) -> tf.Tensor:
         """How many of the selected values are equal to their extreme."""
-        return self._sum(self.keep(tf.cast(values == self.spread(extreme), values.dtype), 0.0))
+        return self.total(tf.cast(values == self.spread(extreme), values.dtype))
 
     def among_ties(self, values: tf.Tensor, extreme: tf.Tensor) -> tf.Tensor:
         """The extreme, with a gradient that those equal to it share by their weights."""

@@ -8,12 +8,9 @@ import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-import tensorflow as tf
-
 from ltn.core import Formula, Proposition, Term, axes
 from ltn.core.expressions import connect
 from ltn.core.symbols import Symbol
-from ltn.core.wrappers import quantify
 from ltn.errors import LogicError, LogicValueError
 from ltn.fuzzy_ops import Aggregator
 from ltn.language import (
@@ -30,9 +27,9 @@ from ltn.language import (
     Quantifier,
     Signature,
 )
-from ltn.theory import crisp, terms
+from ltn.theory import chunks, crisp, guards, quantifiers, replicas, terms
 from ltn.theory.calls import Calls
-from ltn.theory.frames import Frame, Frames, Tuples
+from ltn.theory.frames import Frame, Frames
 from ltn.theory.groundings import Groundings
 from ltn.theory.hyperparameters import Options
 from ltn.theory.spaces import Space
@@ -52,6 +49,7 @@ class Evaluation:
             needs it; else the guard is evaluated first, and the body only on what it selects.
         other_operators: whether the operators are not those that the formulas were written for: options
             of quantifiers that they lack are then left out.
+        chunk: how many combinations of individuals the outermost quantifiers evaluate at once; None for all.
     """
 
     def __init__(
@@ -62,6 +60,7 @@ class Evaluation:
         space: Space,
         dense: bool = False,
         other_operators: bool = False,
+        chunk: int | None = None,
     ):
         self.groundings = groundings
         self.signature: Signature = groundings.signature
@@ -70,6 +69,7 @@ class Evaluation:
         self.space = space
         self.dense = dense
         self.other_operators = other_operators
+        self.chunk = chunk
         self.frames = Frames()
         self.calls = Calls(self.symbols, self.frames, groundings.source, self._network_terms)
         self._options: Options = {}
@@ -83,6 +83,11 @@ class Evaluation:
         Formulas are given as `Space.prepared` makes them; their tensors hold values of the space.
         `options` may give to each of them options of quantifiers which its text does not set.
         """
+        if replicas.count() > 1:
+            paths = [path for node in nodes for path in self._paths(node)]
+            # Data that a `diag` pairs with individuals of its own are not divided either.
+            paired = [group for path in paths for group in path if self._kinds(group) != {"data"}]
+            self.groundings.gather(replicas.meeting(paths, paired))
         for node in nodes:
             with explained(node):
                 self._announce(node, self.root(node))
@@ -94,12 +99,33 @@ class Evaluation:
                 grounded.append(_ordered(self.with_options(own).value(node, frame), frame))
         return grounded
 
+    def demand(self, node: Node) -> None:
+        """Run the networks that a formula needs."""
+        self._announce(node, self.root(node))
+        self.calls.run()
+
     def with_options(self, options: Options) -> Evaluation:
         """This evaluation with other options for quantifiers; it shares networks' outputs, not values."""
         if not options:
             return self
         twin = copy.copy(self)
         twin._options, twin._values = options, {}
+        return twin
+
+    def without_data(self) -> Evaluation:
+        """A new evaluation of terms and guards that depend neither on data nor on what is learned."""
+        return Evaluation(Groundings(self.signature, {}, self.groundings.choices, {}), {}, {}, self.space)
+
+    def sliced(self, group: Sequence[str], start: Any, size: Any, data: Mapping[str, Any]) -> Evaluation:
+        """A new evaluation in which some variables range over a slice of their individuals.
+
+        `data` stands for what was given under the same names.
+        """
+        groundings = self.groundings.sliced(group, start, size, data)
+        twin = Evaluation(
+            groundings, self.symbols, self.propositions, self.space, self.dense, self.other_operators
+        )
+        twin._options = self._options
         return twin
 
     def root(self, node: Node) -> dict[str, str]:
@@ -138,7 +164,7 @@ class Evaluation:
 
     def _compute(self, node: Node, frame: Frame) -> Any:
         if isinstance(node, Quantifier):
-            return self._quantified(node, frame)
+            return quantifiers.quantified(self, node, frame)
         if isinstance(node, Binary):
             operator = getattr(self.space.semantics, _OPERATORS[type(node)])
             values = [self.value(operand, frame) for operand in _operands(node)]
@@ -212,8 +238,11 @@ class Evaluation:
     def _announce(self, node: Node, frame: Frame) -> None:
         """Demand the network calls of a formula, in the frames in which `value` will ask for them."""
         if isinstance(node, Quantifier):
-            inner = self.inside(node, self.restricted(frame, node))
-            if node.guard is not None and not self._selects(node):
+            own = self.restricted(frame, node)
+            if chunks.needed(self, node, own):
+                return
+            inner = self.inside(node, own)
+            if node.guard is not None and not self.selects(node):
                 self._announce(node.guard, inner)
             self._announce(node.body, inner)
             return
@@ -223,6 +252,17 @@ class Evaluation:
             network, _ = self._split(node)
             self.calls.demand(network, self.free(network), frame)
 
+    def _paths(self, node: Node, above: tuple[replicas.Group, ...] = ()) -> list[tuple[replicas.Group, ...]]:
+        """The groups of data on each path of nested quantifiers."""
+        if isinstance(node, Quantifier):
+            groups = [group for group in node.groups if "data" in self._kinds(group)]
+            return self._paths(node.body, (*above, *groups))
+        below = [path for child in node.children for path in self._paths(child, above)]
+        return below or [above]
+
+    def _kinds(self, group: Sequence[str]) -> set[str]:
+        return {(self.groundings.source(variable) or ("none", ""))[0] for variable in group}
+
     def inside(self, node: Quantifier, frame: Frame, select: bool = False) -> dict[str, str]:
         """The frame of a quantifier's body: with the axes it binds, or the tuples its guard selects.
 
@@ -231,66 +271,37 @@ class Evaluation:
         inner = dict(frame)
         for group in node.groups:
             inner |= dict.fromkeys(group, self.bind(group))
-        if node.guard is not None and (self._selects(node) or (select and self.free(node.guard))):
+        if node.guard is not None and (self.selects(node) or (select and self.free(node.guard))):
             return self._selected(node.guard, inner)
         return inner
 
-    def _selects(self, node: Quantifier) -> bool:
+    def selects(self, node: Quantifier) -> bool:
         """Whether a guarded quantifier works on selected tuples, not on a mask."""
         has_variables = node.guard is not None and bool(self.free(node.guard))
-        return has_variables and not self.dense and isinstance(self._operator(node), Aggregator)
+        return has_variables and not self.dense and isinstance(self.operator(node), Aggregator)
 
-    def _operator(self, node: Quantifier) -> Any:
+    def operator(self, node: Quantifier) -> Any:
+        """The operator of a quantifier."""
         return getattr(self.space.semantics, "Forall" if node.kind == "forall" else "Exists")
+
+    def options(self, node: Quantifier) -> dict[str, Any]:
+        """The hyper-parameters that a quantifier gives to its operator."""
+        options = self._options.get(node.kind, {}) | dict(node.options)
+        if self.other_operators:
+            operator = self.operator(node)
+            options = {name: value for name, value in options.items() if hasattr(operator, name)}
+        return options
+
+    def is_divided(self, node: Quantifier) -> bool:
+        """Whether a quantifier binds data that several replicas have each a part of."""
+        return replicas.count() > 1 and any(self._kinds(group) == {"data"} for group in node.groups)
 
     def _selected(self, guard: Node, frame: Frame) -> dict[str, str]:
         # One selection for all quantifiers with this guard in this frame: what they share is equal then.
         key = (guard, tuple(sorted(frame.items())))
         if key not in self._selections:
-            selected, labels = crisp.truth(self, guard, frame)
-            self._selections[key] = self.frames.select(selected, labels, frame)
+            self._selections[key] = guards.selected(self, guard, frame)
         return self._selections[key]
-
-    def _quantified(self, node: Quantifier, frame: Frame) -> Formula:
-        inner = self.inside(node, frame)
-        body: Formula = self.value(node.body, inner)
-        bound = [self.bind(group) for group in node.groups]
-        options = self._options.get(node.kind, {}) | dict(node.options)
-        operator, empty = self._operator(node), 1.0 if node.kind == "forall" else 0.0
-        if self.other_operators:
-            options = {name: value for name, value in options.items() if hasattr(operator, name)}
-        if node.guard is None:
-            return quantify(operator, bound, body, None, empty, **options)
-        if self._selects(node):
-            tuples = self.frames.tuples(inner[self.free(node.guard)[0]])
-            return self._aggregated(operator, body, cast(Tuples, tuples), bound, empty, options)
-        mask = Formula(*crisp.truth(self, node.guard, inner))
-        return quantify(operator, bound, body, mask, empty, **options)
-
-    def _aggregated(
-        self,
-        operator: Aggregator,
-        body: Formula,
-        tuples: Tuples,
-        bound: Sequence[str],
-        empty: float,
-        options: dict[str, Any],
-    ) -> Formula:
-        """The quantifier over selected tuples: one group of them for each combination that stays free."""
-        kept = [label for label in tuples.parents if label not in bound]
-        whole = [label for label in bound if label not in tuples.parents]
-        rest = [label for label in body.free_vars if label != tuples.label and label not in whole]
-        order = [tuples.label, *whole, *rest]
-        sizes = {label: self.frames.size(label) for label in order}
-        values = axes.broadcast(body.tensor, body.free_vars, order, sizes)
-        axis = tuple(range(1, 1 + len(whole)))
-        if not kept:
-            return Formula(operator(values, axis=(0, *axis), empty=empty, **options), rest)
-        groups = [self.frames.size(label) for label in kept]
-        count = functools.reduce(lambda a, b: a * b, groups)
-        ids = self.frames.flat_index(tuples, kept)
-        result = operator.segments(values, ids, count, axis=axis, empty=empty, **options)
-        return Formula(tf.reshape(result, groups + [sizes[label] for label in rest]), kept + rest)
 
 
 @contextlib.contextmanager

@@ -68,7 +68,15 @@ class Frames:
         """The frame in which the axes of a mask are replaced by the tuples that it selects."""
         indices = tf.cast(tf.where(mask), tf.int32)
         parents = {label: indices[:, axis] for axis, label in enumerate(labels)}
-        return self._add(parents, frame)
+        return self.add(parents, frame)
+
+    def add(self, parents: dict[str, tf.Tensor], frame: Frame) -> dict[str, str]:
+        """The frame in which some axes are replaced by tuples, given by their index on each, (K,)."""
+        label = f"tuples {len(self._tuples) + 1}"
+        members = {variable: axis for variable, axis in frame.items() if axis in parents}
+        self._tuples[label] = Tuples(label, parents, members)
+        self._sizes[label] = axes.size_of(next(iter(parents.values())), 0)
+        return dict(frame) | dict.fromkeys(members, label)
 
     def place(self, frame: Frame) -> dict[str, str]:
         """Where a network with these variables is to be called, so that no tuple is computed twice.
@@ -140,13 +148,6 @@ class Frames:
         """The row-major index of each tuple among the combinations of some of its parents."""
         return _flat([tuples.parents[label] for label in labels], [self._sizes[label] for label in labels])
 
-    def _add(self, parents: dict[str, tf.Tensor], frame: Frame) -> dict[str, str]:
-        label = f"tuples {len(self._tuples) + 1}"
-        members = {variable: axis for variable, axis in frame.items() if axis in parents}
-        self._tuples[label] = Tuples(label, parents, members)
-        self._sizes[label] = axes.size_of(next(iter(parents.values())), 0)
-        return dict(frame) | dict.fromkeys(members, label)
-
     def _distinct(self, tuples: Tuples, drawn: dict[str, str]) -> str:
         """The axis of the distinct combinations of some of the first axes that the tuples draw on."""
         for high, low in self._reduced:
@@ -158,13 +159,10 @@ class Frames:
             tf.cast(self._indices(tuples.label, variable, axis), tf.int64) for axis, variable in drawn.items()
         ]
         unique, inverse = tf.unique(_flat(indices, sizes.values()))
-        parents = {}
-        for axis in reversed(drawn):
-            parents[axis] = tf.cast(unique % sizes[axis], tf.int32)
-            unique = unique // sizes[axis]
+        parents = {axis: tf.cast(index, tf.int32) for axis, index in unravelled(unique, sizes).items()}
         first = self.base(dict.fromkeys(tuples.members, tuples.label))
         members = {variable: axis for variable, axis in first.items() if axis in drawn}
-        low = next(iter(self._add({axis: parents[axis] for axis in drawn}, members).values()))
+        low = next(iter(self.add(parents, members).values()))
         self._reduced[tuples.label, low] = inverse
         return low
 
@@ -185,6 +183,18 @@ class Frames:
             tensor = tf.reshape(tensor, [-1, *tail])
         index = _flat([sources[s] for s in front], [self._sizes[s] for s in front])
         return cast(E, expression.of_this_kind(tf.gather(tensor, index), [label, *rest]))
+
+
+def unravelled(flat: tf.Tensor, sizes: Mapping[str, axes.Size]) -> dict[str, tf.Tensor]:
+    """The index on each axis, from a row-major index over all of them."""
+    if not sizes:
+        return {}
+    first, *others = sizes
+    indices = {}
+    for label in reversed(others):
+        indices[label] = flat % sizes[label]
+        flat = flat // sizes[label]
+    return {first: flat} | {label: indices[label] for label in others}
 
 
 def _flat(indices: Iterable[tf.Tensor], sizes: Iterable[axes.Size]) -> tf.Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tensorflow as tf
@@ -12,6 +12,7 @@ import tensorflow as tf
 from ltn.core import Variable
 from ltn.errors import LogicValueError
 from ltn.language import Domain, Signature
+from ltn.theory import replicas
 from ltn.theory.individuals import Individuals
 
 _in_force: contextvars.ContextVar[Groundings | None] = contextvars.ContextVar("groundings", default=None)
@@ -54,19 +55,71 @@ class Groundings:
         self.choices = choices
         self.data = data
         self._found: dict[Any, tf.Tensor] = {}
+        self._gathered: set[str] = set()
+        self._slices: dict[str, tuple[Any, Any]] = {}
 
     def source(self, variable: str) -> tuple[str, str] | None:
         """Where the individuals of a variable come from: two variables with one source are alike."""
+        return ("slice", variable) if variable in self._slices else self._whole_source(variable)
+
+    def _whole_source(self, variable: str) -> tuple[str, str] | None:
         domain = self.signature.variables[variable]
+        data = "gathered" if variable in self._gathered else "data"
         if variable in self.data:
-            return ("data", variable)
+            return (data, variable)
         if variable in self.choices:
             return ("choice", variable)
         if domain.name in self.data:
-            return ("data", domain.name)
+            return (data, domain.name)
         if domain.features is not None or self._tables_of(domain):
             return ("domain", domain.name)
         return None
+
+    def is_fixed(self, name: str) -> bool:
+        """Whether a variable or constant is the same in every evaluation: neither data nor learned."""
+        if name in self.signature.constants:
+            domain = self.signature.constants[name]
+            return domain.names is not None and domain.features is not None
+        kind, _ = self.source(name) or ("none", "")
+        if kind == "choice" and self.choices[name].features is not None:
+            return True
+        return kind in ("choice", "domain") and self.signature.variables[name].features is not None
+
+    def gather(self, variables: Iterable[str]) -> None:
+        """Let variables over data range over those of all replicas, not only over this one's."""
+        self._gathered.update(variables)
+
+    def of_all_replicas(self) -> Groundings:
+        """These groundings, or where replicas share the data those in which everything is gathered."""
+        if replicas.count() == 1:
+            return self
+        twin = Groundings(self.signature, self.tables, self.choices, self.data)
+        twin._found = self._found
+        twin.gather(self.signature.variables)
+        return twin
+
+    def sliced(
+        self, variables: Iterable[str], start: Any, size: Any, data: Mapping[str, tf.Tensor]
+    ) -> Groundings:
+        """Groundings in which some variables range over a slice of their individuals.
+
+        `data` stands for what was given under the same names.
+        """
+        twin = Groundings(self.signature, self.tables, self.choices, {**self.data, **data})
+        # What is learned is read anew, so that gradients find it. What is gathered is not: replicas
+        # would have to meet again.
+        twin._found = {source: found for source, found in self._found.items() if source[0] == "gathered"}
+        twin._gathered = self._gathered
+        twin._slices = dict.fromkeys(variables, (start, size))
+        return twin
+
+    def tables_of(self, names: Collection[str]) -> list[Individuals]:
+        """The constants that variables and constants depend on."""
+        found = [table for name, table in self.tables.items() if name in names]
+        for name, domain in self.signature.variables.items():
+            kind, _ = (self.source(name) if name in names else None) or ("none", "")
+            found += self._tables_of(domain) if kind in ("choice", "domain") else []
+        return list(dict.fromkeys(found))
 
     def names(self, variable: str) -> list[str] | None:
         """The names of the individuals that a variable ranges over, where they have names."""
@@ -94,12 +147,29 @@ class Groundings:
     def _individuals(self, source: tuple[str, str], domain: Domain) -> tf.Tensor:
         if source not in self._found:
             kind, name = source
-            read = {"data": self._from_data, "choice": self._chosen, "domain": self._everyone}[kind]
+            read = {
+                "data": self._from_data,
+                "gathered": self._from_all_replicas,
+                "slice": self._slice,
+                "choice": self._chosen,
+                "domain": self._everyone,
+            }[kind]
             self._found[source] = read(name, domain)
         return self._found[source]
 
     def _from_data(self, name: str, domain: Domain) -> tf.Tensor:
         return self.data[name]
+
+    def _from_all_replicas(self, name: str, domain: Domain) -> tf.Tensor:
+        return replicas.gathered(self.data[name])
+
+    def _slice(self, variable: str, domain: Domain) -> tf.Tensor:
+        start, size = self._slices[variable]
+        source = self._whole_source(variable)
+        if source is None:
+            raise LogicValueError(self.missing(variable))
+        whole = self._individuals(source, domain)
+        return tf.slice(whole, [start] + [0] * (whole.shape.rank - 1), [size] + [-1] * (whole.shape.rank - 1))
 
     def _chosen(self, variable: str, domain: Domain) -> tf.Tensor:
         choice = self.choices[variable]

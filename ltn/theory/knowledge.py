@@ -10,6 +10,7 @@ import keras
 import tensorflow as tf
 
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.theory import replicas
 from ltn.theory.compilation import CompiledModel
 from ltn.theory.theory import Theory
 
@@ -118,7 +119,9 @@ class KnowledgeModel(CompiledModel):
         found = self.theory(self._data(x, y), training=training, as_truths=False)
         size = tf.shape(keras.tree.flatten(x)[0])[0]
         self._satisfaction.update_state(self.theory.space.truth(found.total), sample_weight=size)
-        return task + self.weight * (self.theory.space.loss(found.total) + self.theory.penalty())
+        knowledge = self.theory.space.loss(found.total) + self.theory.penalty()
+        # Keras adds up the gradients of all replicas, which have this part of the loss in common.
+        return task + self.weight * knowledge / replicas.count()
 
     def _data(self, x: Any, y: Any) -> dict[str, Any]:
         signature = self.theory.signature

@@ -108,11 +108,16 @@ class KnowledgeBase(Declarations):
         return space_of(self.semantics)
 
     def evaluation(
-        self, space: Space, data: Mapping[str, Any], dense: bool = False, other_operators: bool = False
+        self,
+        space: Space,
+        data: Mapping[str, Any],
+        dense: bool = False,
+        other_operators: bool = False,
+        chunk: int | None = None,
     ) -> Evaluation:
         """An evaluation of formulas in the theory's language, under its groundings and the data."""
         groundings = self._grounded(dict(data))
-        return Evaluation(groundings, self.symbols, self.propositions, space, dense, other_operators)
+        return Evaluation(groundings, self.symbols, self.propositions, space, dense, other_operators, chunk)
 
     @property
     def axiom_list(self) -> list[Axiom]:

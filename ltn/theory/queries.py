@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def answer(theory: Theory, query: str | Node, asked: Question) -> Formula | Term:
     """The grounding of a formula or a term over its free variables, in order of appearance."""
     tree = parsed(theory, query)
-    evaluation = evaluation_for(theory, asked)
+    evaluation = evaluation_for(theory, asked, theory.chunk)
     space = evaluation.space
     is_formula = theory.signature.check(tree).is_formula
     [value] = evaluation.ground([space.prepared(tree) if is_formula else tree])
@@ -62,7 +62,7 @@ def with_tensors(theory: Theory, asked: Question) -> Question:
     return asked._replace(data=data_module.checked(theory.signature, data), named=hyperparameters)
 
 
-def evaluation_for(theory: Theory, asked: Question) -> Evaluation:
+def evaluation_for(theory: Theory, asked: Question, chunk: int | None = None) -> Evaluation:
     """An evaluation for a question: on data given by name, perhaps with other operators than in training."""
     operators = _operators(theory, asked)
     hyperparameters, data = _settings_and_data(theory, asked)
@@ -74,7 +74,7 @@ def evaluation_for(theory: Theory, asked: Question) -> Evaluation:
         hyperparameters = quantifiers | hyperparameters
     space = space_of(operators.with_hyperparameters(**hyperparameters))
     table = data_module.checked(theory.signature, data)
-    return theory.evaluation(space, table, other_operators=asked.semantics is not None)
+    return theory.evaluation(space, table, other_operators=asked.semantics is not None, chunk=chunk)
 
 
 def _operators(theory: Theory, asked: Question) -> Semantics | LogSemantics:

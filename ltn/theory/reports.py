@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def report(theory: Theory, asked: Question) -> pd.DataFrame:
     """The table of the axioms with their satisfaction."""
     axioms = theory.axiom_list
-    evaluation = queries.evaluation_for(theory, asked)
+    evaluation = queries.evaluation_for(theory, asked, theory.chunk)
     found = satisfaction(axioms, lambda axiom: queries.options_of(theory, axiom, asked), evaluation)
     return pd.DataFrame(
         {

@@ -48,7 +48,7 @@ def satisfaction(
 def _called(axiom: Axiom, evaluation: Evaluation) -> Formula:
     """The value of an axiom that is Python code."""
     code: Any = axiom.formula
-    with evaluation.groundings.in_force():
+    with evaluation.groundings.of_all_replicas().in_force():
         formula = code()
     if not isinstance(formula, Formula) or formula.free_vars:
         raise LogicTypeError(

@@ -144,6 +144,7 @@ def _description(theory: Theory, packed: Callable[[Any], Any]) -> dict[str, Any]
         "name": theory.name,
         "hyperparameters": theory._hyperparameters.get_config(),
         "regularizer": packed(theory.regularizer),
+        "chunk": theory.chunk,
         "signature": theory.signature.get_config(),
         "choices": {name: choice.get_config() for name, choice in theory.choices.items()},
         # In the order of declaration, which is that of the weights, and of what the optimizer knows of them.
@@ -157,7 +158,8 @@ def _description(theory: Theory, packed: Callable[[Any], Any]) -> dict[str, Any]
 def restored(cls: type[Theory], config: dict[str, Any]) -> Theory:
     """The theory that a configuration describes; its weights are loaded afterwards."""
     hyperparameters = Hyperparameters.from_config(config["hyperparameters"])
-    theory = cls(hyperparameters.semantics, name=config["name"], regularizer=config["regularizer"])
+    settings = {key: config.get(key) for key in ("name", "regularizer", "chunk")}
+    theory = cls(hyperparameters.semantics, **settings)
     theory._hyperparameters = hyperparameters
     theory.signature = signature = Signature.from_config(config["signature"])
     for name, choice in config["choices"].items():

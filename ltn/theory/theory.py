@@ -36,6 +36,9 @@ class Theory(Training):
         semantics: the operators, by the name of a preset or as an `ltn.Semantics`.
         name: of the model.
         regularizer: R with its factor lambda, a Keras regularizer of all weights that are learned.
+        chunk: how many combinations of individuals a quantifier evaluates at once, so that memory stays
+            bounded; values and gradients are the same, and a step takes longer, since gradients compute
+            every chunk again. By default all at once.
         hyperparameters: of the operators, as `p_forall=2`, `p_exists=6`, `p_satagg=2`.
 
     >>> import ltn
@@ -57,10 +60,11 @@ class Theory(Training):
         *,
         name: str | None = None,
         regularizer: Any = None,
+        chunk: int | None = None,
         **hyperparameters: Any,
     ):
         operators = semantics_module.get(semantics).with_hyperparameters(**hyperparameters)
-        super().__init__(operators, name, regularizer)
+        super().__init__(operators, name, regularizer, chunk)
 
     def __repr__(self) -> str:
         return reports.described(self)

@@ -14,7 +14,7 @@ import tensorflow as tf
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.semantics import LogSemantics, Semantics
 from ltn.theory import data as data_module
-from ltn.theory import sources
+from ltn.theory import distribution, replicas, sources
 from ltn.theory.axioms import Axiom
 from ltn.theory.knowledge_base import KnowledgeBase
 from ltn.theory.metrics import AxiomMeans
@@ -29,10 +29,19 @@ class Training(KnowledgeBase):
     # Set by Keras.
     optimizer: Any
     train_function: Any
+    test_function: Any
 
-    def __init__(self, semantics: Semantics | LogSemantics, name: str | None, regularizer: Any):
+    def __init__(
+        self, semantics: Semantics | LogSemantics, name: str | None, regularizer: Any, chunk: int | None
+    ):
         super().__init__(semantics, name=name)
         self.regularizer = keras.regularizers.get(regularizer)
+        if chunk is not None and (isinstance(chunk, bool) or not isinstance(chunk, int) or chunk < 1):
+            raise LogicValueError(
+                "`chunk` must be a number of combinations of individuals, at least 1, or None; "
+                f"got {chunk!r}."
+            )
+        self.chunk = chunk
         # Out of Keras's sight, which would keep the metrics of axioms that were replaced.
         self._state = SimpleNamespace(means=None, seen=None)
 
@@ -46,7 +55,9 @@ class Training(KnowledgeBase):
         data = data_module.checked(self.signature, inputs)
         # XLA knows static shapes only: there guards are masks.
         dense = self.is_xla and not tf.executing_eagerly()
-        found = satisfaction(self.axiom_list, self.options_of, self.evaluation(space, data, dense))
+        found = satisfaction(
+            self.axiom_list, self.options_of, self.evaluation(space, data, dense, chunk=self.chunk)
+        )
         if not as_truths:
             return found
         truths = [space.truth(value)[tf.newaxis] for value in (found.total, *found.axioms)]
@@ -58,7 +69,9 @@ class Training(KnowledgeBase):
         """Choose the optimizer; all arguments are those of `keras.Model.compile`.
 
         A theory is its own loss: `loss` and metrics of targets are not for it. With
-        `jit_compile="auto"` XLA compiles the steps where there is a GPU.
+        `jit_compile="auto"` XLA compiles the steps where there is a GPU, and not on a CPU, where it slows
+        convolutions down; `True` or `False` decide it yourself. The numbers are the same to float precision,
+        but for dropout, of which XLA draws other random numbers.
         """
         given = kwargs | dict(zip(("loss", "loss_weights", "metrics"), args, strict=False))
         for argument in ("loss", "loss_weights", "metrics", "weighted_metrics"):
@@ -67,6 +80,11 @@ class Training(KnowledgeBase):
                     f"A theory takes no `{argument}`: its loss is 1 minus the satisfaction of its axioms, "
                     "and the logs hold the value of each. For a task loss beside it see ltn.with_knowledge."
                 )
+        if distribution.is_several(self.distribute_strategy) and kwargs.get("steps_per_execution", 1) != 1:
+            raise LogicValueError(
+                "Several replicas take one step at a time; got "
+                f"steps_per_execution={kwargs['steps_per_execution']!r}."
+            )
         super().compile(optimizer, jit_compile=jit_compile, **kwargs)
 
     def fit(
@@ -98,7 +116,9 @@ class Training(KnowledgeBase):
         )
         if kwargs.get("validation_data") is not None:
             kwargs["validation_data"] = self._validation(kwargs)
-        if isinstance(x, Mapping) and self._takes_endless_data(kwargs):
+        if distribution.is_several(self.distribute_strategy):
+            x, batch_size, callbacks = self._divided(x, batch_size, callbacks, kwargs)
+        elif isinstance(x, Mapping) and self._takes_endless_data(kwargs):
             size = batch_size or 32
             kwargs["steps_per_epoch"] = math.ceil(len(next(iter(x.values()))) / size)
             kwargs["validation_batch_size"] = kwargs.get("validation_batch_size") or size
@@ -111,24 +131,39 @@ class Training(KnowledgeBase):
             x, batch_size=batch_size, epochs=epochs, verbose=verbose, callbacks=callbacks, **kwargs
         )
 
-    def evaluate(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Any:
+    def evaluate(
+        self, x: Any = None, y: Any = None, batch_size: int | None = None, *args: Any, **kwargs: Any
+    ) -> Any:
         """The loss, the satisfaction and the value of each axiom, averaged over batches of the data."""
+        names = ("verbose", "sample_weight", "steps", "callbacks", "return_dict")
+        kwargs |= {"batch_size": batch_size, **dict(zip(names, args, strict=False))}
         if not kwargs.get("_use_cached_eval_dataset"):
-            x = self._source(x, y, kwargs, "steps")
-        return super().evaluate(x, None, *args, **kwargs)
+            x = self._divided_once(self._source(x, y, kwargs, "steps"), kwargs, "batch_size", "steps")
+        return super().evaluate(x, None, **kwargs)
 
-    def predict(self, x: Any = None, *args: Any, **kwargs: Any) -> dict[str, Any]:
+    def predict(
+        self, x: Any = None, batch_size: int | None = None, *args: Any, **kwargs: Any
+    ) -> dict[str, Any]:
         """The satisfaction and the value of each axiom, an array with one entry per batch of the data."""
-        return super().predict(self._source(x, None, kwargs, "steps"), *args, **kwargs)
+        names = ("verbose", "steps", "callbacks")
+        kwargs |= {"batch_size": batch_size, **dict(zip(names, args, strict=False))}
+        x = self._divided_once(self._source(x, None, kwargs, "steps"), kwargs, "batch_size", "steps")
+        found = super().predict(x, **kwargs)
+        # All replicas return the same.
+        count = self.distribute_strategy.num_replicas_in_sync
+        return {name: values[::count] for name, values in found.items()}
 
     def make_train_function(self, force: bool = False) -> Any:
         """What `fit` calls for each batch: the compiled step on the next batch of an iterator.
 
         Keras's own wraps the logs into an optional and takes them out again, which for many axioms costs
-        half of a small step; it is left to several steps per execution and to replicas.
+        half of a small step; it is left to several steps per execution.
         """
-        replicas = self.distribute_strategy.num_replicas_in_sync > 1
-        if self.run_eagerly or replicas or self.steps_per_execution != 1:
+        if distribution.is_several(self.distribute_strategy):
+            if self.train_function is None or force:
+                self.train_function = self._function_of_replicas(self.train_step)
+            return self.train_function
+        if self.run_eagerly or self.steps_per_execution != 1:
             return super().make_train_function(force)
         if self.train_function is None or force:
             step = tf.function(
@@ -143,13 +178,22 @@ class Training(KnowledgeBase):
             self.train_function = function
         return self.train_function
 
+    def make_test_function(self, force: bool = False) -> Any:
+        """What `evaluate` calls for each batch."""
+        if not distribution.is_several(self.distribute_strategy):
+            return super().make_test_function(force)
+        if self.test_function is None or force:
+            self.test_function = self._function_of_replicas(self.test_step)
+        return self.test_function
+
     def train_step(self, data: Any) -> dict[str, tf.Tensor]:
         """One step of gradient descent on 1 - SatAgg."""
         batch = self._batch(data)
         with tf.GradientTape() as tape:
             found = self(batch, training=True, as_truths=False)
             loss = self._loss(found)
-            scaled = self.optimizer.scale_loss(loss)
+            # All replicas have the same loss, and the optimizer adds up their gradients.
+            scaled = self.optimizer.scale_loss(loss / replicas.count())
         weights = self.trainable_variables
         gradients = zip(tape.gradient(scaled, weights), weights, strict=True)
         # A weight that no axiom mentions has no gradient.
@@ -185,14 +229,15 @@ class Training(KnowledgeBase):
     def _means(self) -> AxiomMeans:
         means = self._state.means
         if means is None or means.names[1:] != list(self._axioms):
-            self._state.means = AxiomMeans(list(self._axioms))
+            with self.distribute_strategy.scope():
+                self._state.means = AxiomMeans(list(self._axioms))
         return self._state.means
 
     def _loss(self, found: Satisfaction) -> tf.Tensor:
         return tf.add_n([self.space.loss(found.total), self.penalty(), *self.losses])
 
     def _logs(self, batch: Data, found: Satisfaction, loss: tf.Tensor) -> dict[str, tf.Tensor]:
-        size = tf.shape(next(iter(batch.values())))[0]
+        size = replicas.total(tf.shape(next(iter(batch.values())))[0])
         self._loss_tracker.update_state(loss, sample_weight=size)
         self._means.update_state(self.space.truth(tf.stack([found.total, *found.axioms])), size)
         return self.get_metrics_result()
@@ -203,6 +248,46 @@ class Training(KnowledgeBase):
         if sources.is_nothing(x):
             kwargs[steps] = kwargs.get(steps) or 1
         return sources.checked(self.signature, x, self._check_complete)
+
+    def _function_of_replicas(self, step: Any) -> Any:
+        return distribution.function_of(self.distribute_strategy, step, compiled=not self.run_eagerly)
+
+    def _divided(
+        self, x: Any, batch_size: int | None, callbacks: Any, kwargs: dict[str, Any]
+    ) -> tuple[Any, None, list[Any]]:
+        """Data for training, divided among replicas, and the callbacks that it needs."""
+        size = batch_size or 32
+        callbacks = keras.tree.flatten(callbacks or [])
+        if not isinstance(x, Mapping | tf.data.Dataset):
+            raise LogicTypeError(
+                "Several replicas take data as a dictionary of arrays, or as a tf.data.Dataset of batches; "
+                f"got a {type(x).__name__}."
+            )
+        if kwargs.pop("validation_split", None):
+            raise LogicValueError("Several replicas take `validation_data`, not `validation_split`.")
+        if isinstance(x, Mapping):
+            steps = kwargs.get("steps_per_epoch") or distribution.number_of_batches(x, size)
+            kwargs["steps_per_epoch"] = steps
+            beginning = distribution.Beginning(steps)
+            callbacks = [beginning, *callbacks]
+            shuffle = kwargs.pop("shuffle", True)
+            x = distribution.batches(self.distribute_strategy, x, size, shuffle, beginning)
+        kwargs.setdefault("validation_batch_size", size)
+        if kwargs.get("validation_data") is not None:
+            names = ("validation_batch_size", "validation_steps")
+            kwargs["validation_data"] = self._divided_once(kwargs["validation_data"], kwargs, *names)
+        return x, None, callbacks
+
+    def _divided_once(self, x: Any, kwargs: dict[str, Any], batch_size: str, steps: str) -> Any:
+        """Data that are not learned from; for several replicas divided among them."""
+        if not distribution.is_several(self.distribute_strategy) or not isinstance(x, Mapping):
+            return x
+        size = kwargs.pop(batch_size, None) or 32
+        kwargs[steps] = kwargs.get(steps) or distribution.number_of_batches(x, size)
+        return distribution.batches(self.distribute_strategy, x, size)
+
+    def _maybe_symbolic_build(self, *args: Any, **kwargs: Any) -> None:
+        """Nothing: a theory builds itself. Keras would average the individuals of all replicas to do it."""
 
     def _validation(self, kwargs: dict[str, Any]) -> Any:
         data = kwargs["validation_data"]
@@ -233,7 +318,8 @@ class Training(KnowledgeBase):
         """Evaluate a first batch eagerly, where truth values and sizes are checked, once for these axioms."""
         seen = self._state.seen == self.version
         if not seen and (batch or not any(self._open_variables(axiom) for axiom in self.axiom_list)):
-            self.call(batch)
+            with self.distribute_strategy.scope():
+                self.call(batch)
             self._state.seen = self.version
 
     def _takes_endless_data(self, kwargs: dict[str, Any]) -> bool:
@@ -243,6 +329,10 @@ class Training(KnowledgeBase):
 
     def _prepare_optimizer(self) -> None:
         """Give the optimizer its variables before the first step, and those of symbols declared since."""
+        with self.distribute_strategy.scope():
+            self._build_optimizer()
+
+    def _build_optimizer(self) -> None:
         networks = [symbol.network for symbol in self.symbols.values()]
         unbuilt = any(isinstance(network, keras.Layer) and not network.built for network in networks)
         if not self.compiled or self.optimizer is None or unbuilt:

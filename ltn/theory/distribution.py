@@ -1,0 +1,124 @@
+"""Training under `tf.distribute`: batches divided among replicas, and the steps that they take together.
+
+All workers have the same batches in the same order, and every replica takes its part of each. The order
+depends on a seed and on the number of the epoch alone: a run that goes on from a backup sees the batches that
+it would have seen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from ltn._autograph import no_autograph
+from ltn.theory import replicas, sources
+
+
+class Beginning(keras.callbacks.Callback):
+    """Tell the batches how many of them came before: not 0 where training goes on.
+
+    Args:
+        steps: of each epoch.
+    """
+
+    def __init__(self, steps: int) -> None:
+        super().__init__()
+        self.steps = steps
+        self.done = tf.Variable(0, dtype=tf.int64, trainable=False)
+        self._is_known = False
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        """Take note of the first epoch."""
+        if not self._is_known:
+            self.done.assign(epoch * self.steps)
+        self._is_known = True
+
+
+def is_several(strategy: tf.distribute.Strategy) -> bool:
+    """Whether several replicas work together."""
+    return bool(strategy.num_replicas_in_sync > 1)
+
+
+def number_of_batches(table: Mapping[str, Any], batch_size: int) -> int:
+    """How many batches the data make in an epoch."""
+    return math.ceil(len(next(iter(table.values()))) / batch_size)
+
+
+def batches(
+    strategy: tf.distribute.Strategy,
+    table: Mapping[str, Any],
+    batch_size: int,
+    shuffle: bool = False,
+    beginning: Beginning | None = None,
+) -> Any:
+    """The batches of all epochs, each divided among all replicas."""
+    seed = _common_seed(strategy) if shuffle else 0
+    count, together = len(next(iter(table.values()))), strategy.num_replicas_in_sync
+    in_epoch = number_of_batches(table, batch_size)
+
+    def order(epoch: tf.Tensor) -> tf.Tensor:
+        rows = tf.range(count)
+        if not shuffle:
+            return rows
+        return tf.random.experimental.stateless_shuffle(rows, tf.stack([tf.cast(seed, tf.int64), epoch]))
+
+    def dataset(context: tf.distribute.InputContext) -> tf.data.Dataset:
+        own = together // context.num_input_pipelines
+        replica_ids = range(context.input_pipeline_id * own, (context.input_pipeline_id + 1) * own)
+
+        def part(rows: tf.Tensor, replica: tf.Tensor) -> dict[str, tf.Tensor]:
+            size = tf.size(rows, tf.int64)
+            mine = rows[size * replica // together : size * (replica + 1) // together]
+            return {name: tf.gather(values, mine) for name, values in table.items()}
+
+        def parts(rows: tf.Tensor) -> tf.data.Dataset:
+            ids = tf.data.Dataset.from_tensor_slices(np.array(replica_ids, np.int64))
+            return ids.map(lambda replica: part(rows, replica))
+
+        def epoch(number: tf.Tensor) -> tf.data.Dataset:
+            return tf.data.Dataset.from_tensor_slices(order(number)).batch(batch_size)
+
+        def all_epochs(_: tf.Tensor) -> tf.data.Dataset:
+            done = tf.constant(0, tf.int64) if beginning is None else beginning.done
+            epochs = tf.data.Dataset.range(done // in_epoch, tf.int64.max)
+            return epochs.flat_map(epoch).skip(done % in_epoch)
+
+        # Where to begin is read when the iteration does.
+        rows = tf.data.Dataset.from_tensors(0).flat_map(all_epochs)
+        return rows.flat_map(parts).prefetch(tf.data.AUTOTUNE)
+
+    return strategy.distribute_datasets_from_function(dataset)
+
+
+def no_data(strategy: tf.distribute.Strategy) -> Any:
+    """An endless data set of batches without data for every replica."""
+    return strategy.distribute_datasets_from_function(lambda _: sources.no_data())
+
+
+def function_of(
+    strategy: tf.distribute.Strategy, step: Callable[[Any], Any], compiled: bool
+) -> Callable[[Any], Any]:
+    """What Keras calls on an iterator: a step of all replicas, and what the first one here logs.
+
+    The logs of all are the same.
+    """
+    # Each replica is traced in a thread of its own, which does not know that AutoGraph is not wanted.
+    step = no_autograph(step)
+
+    def together(batches: Any) -> Any:
+        logs = strategy.run(step, args=(next(batches),))
+        return keras.tree.map_structure(lambda log: strategy.experimental_local_results(log)[0], logs)
+
+    return tf.function(together, autograph=False, reduce_retracing=True) if compiled else together
+
+
+def _common_seed(strategy: tf.distribute.Strategy) -> int:
+    """A seed of this training, that of the first replica for all."""
+    seed = tf.constant(np.random.randint(2**31 - 1), tf.int32)
+    common = strategy.run(tf.function(lambda: replicas.stacked(seed)[0]))
+    return int(strategy.experimental_local_results(common)[0])

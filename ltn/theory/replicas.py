@@ -1,0 +1,63 @@
+"""Several replicas of a theory: each sees a part of the batch, and together they compute what one would.
+
+A quantifier over data joins what every replica keeps of its part. Where two axes of data meet, one stays
+divided among the replicas, and the individuals of the other are gathered first, so that each meets all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+import tensorflow as tf
+
+# The variables that a quantifier binds together: one, or those of a `diag`.
+Group = Sequence[str]
+
+
+def count() -> int:
+    """How many replicas evaluate together; 1 where `tf.distribute` runs no replica."""
+    context = tf.distribute.get_replica_context()
+    return 1 if context is None else int(context.num_replicas_in_sync)
+
+
+def stacked(tensor: tf.Tensor) -> tf.Tensor:
+    """The tensors of all replicas, of one shape, along a new axis 0.
+
+    Gradients flow back to the replica that a tensor came from, summed over the replicas that use it.
+    """
+    context = tf.distribute.get_replica_context()
+    place = tf.reshape(tf.range(count()) == context.replica_id_in_sync_group, [-1] + [1] * tensor.shape.rank)
+    mine = tf.where(place, tensor[tf.newaxis], tf.zeros([], tensor.dtype))
+    return context.all_reduce(tf.distribute.ReduceOp.SUM, mine)
+
+
+def gathered(tensor: tf.Tensor) -> tf.Tensor:
+    """The rows of all replicas, one after the other; data, which have no gradient."""
+    return tf.distribute.get_replica_context().all_gather(tf.stop_gradient(tensor), axis=0)
+
+
+def total(number: tf.Tensor) -> tf.Tensor:
+    """The sum of a number over all replicas."""
+    return number if count() == 1 else tf.reduce_sum(stacked(number))
+
+
+def meeting(paths: Collection[Sequence[Group]], paired: Iterable[Group] = ()) -> set[str]:
+    """The variables to gather, so that of the groups on one path of nested quantifiers one stays divided.
+
+    Those of `paired` groups are gathered in any case.
+
+    A variable is gathered everywhere or nowhere, and so are the variables of one group.
+
+    >>> sorted(meeting([[("x",)], [("x",), ("y",)], [("y", "l")]]))
+    ['l', 'y']
+    """
+    found = {variable for group in paired for variable in group}
+    while True:
+        before = len(found)
+        for path in paths:
+            divided = [group for group in path if found.isdisjoint(group)]
+            for group in path:
+                if group not in divided[:1]:
+                    found.update(group)
+        if len(found) == before:
+            return found
