@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 OLDEST := .venv-oldest
+PEERS := .venv-peers
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 .PHONY: help reproduce study test lint format bench test-oldest clean
@@ -21,8 +22,8 @@ reproduce: $(VENV)/installed  ## run the paper's experiments once; results/ gets
 study: $(VENV)/installed  ## run them several times, the large settings too (hours), and write examples/RESULTS.md
 	$(BIN)/python -m examples study
 
-test: $(VENV)/installed  ## run the tests
-	$(BIN)/python -m pytest
+test: $(VENV)/installed  ## run the tests, on all cores
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(VENV)/installed  ## check format, style and types
 	$(BIN)/ruff format --check .
@@ -33,16 +34,14 @@ format: $(VENV)/installed  ## format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/installed  ## measure the cost of a quantifier, of a theory beside the same code with ltn.core, and of restarts
-	$(BIN)/python -m benchmarks.forall
-	$(BIN)/python -m benchmarks.smokers
-	$(BIN)/python -m benchmarks.reasoning
+bench: $(VENV)/installed  ## measure time and memory beside other libraries and networks without logic, and write benchmarks/RESULTS.md
+	$(BIN)/python -m benchmarks
 
 test-oldest:  ## run the tests on the oldest supported TensorFlow and Keras
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/pip install --quiet --upgrade pip
 	$(OLDEST)/bin/pip install --quiet 'tensorflow==2.16.*' 'keras==3.8.*' --editable '.[dev]'
-	$(OLDEST)/bin/python -m pytest
+	$(OLDEST)/bin/python -m pytest -n auto --dist loadfile
 
 clean:  ## remove the virtual environments and caches
-	rm -rf $(VENV) $(OLDEST) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(OLDEST) $(PEERS) .mypy_cache .pytest_cache .ruff_cache .hypothesis

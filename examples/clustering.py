@@ -33,8 +33,8 @@ CLUSTERS = 4
 EDGE, SPREAD = 0.2, 0.1
 
 
-def theory_of_clusters(network: Callable[..., Any]) -> ltn.Theory:
-    """What is known about clusters of points."""
+def theory_of_clusters(network: Callable[..., Any], values: np.ndarray | None = None) -> ltn.Theory:
+    """What is known about clusters of points; `values` are all there are, else they come as data."""
     theory = ltn.Theory("stable_product", p_forall=4, p_exists=1)
 
     # Domains
@@ -42,7 +42,7 @@ def theory_of_clusters(network: Callable[..., Any]) -> ltn.Theory:
     clusters = theory.domain("clusters", values=range(CLUSTERS))
 
     # Variables
-    theory.variables("x, y", points)
+    theory.variables("x, y", points, values)
     theory.variable("c", clusters)
 
     # Predicates, and their grounding

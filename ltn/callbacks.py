@@ -47,6 +47,9 @@ class Backup(keras.callbacks.Callback):
         if not found:
             return
         with np.load(found[-1]) as values, self.model.distribute_strategy.scope():
+            # Keras may build it only with the first step.
+            if not self.model.optimizer.built:
+                self.model.optimizer.build(self.model.trainable_variables)
             variables = self._variables()
             kept = {name: values[name].shape for name in values}
             if kept != {name: tuple(variable.shape) for name, variable in variables.items()}:

@@ -1,10 +1,17 @@
-"""Settings shared by all tests: repeatable randomness, and one place that says how hard to search."""
+"""Settings shared by all tests: repeatable randomness, devices, one place that says how hard to search."""
 
 import os
 
 import keras
 import pytest
+import tensorflow as tf
 from hypothesis import settings
+
+# Three devices, for the tests of replicas; all others use the first one. TensorFlow takes this only before it
+# does anything else.
+tf.config.set_logical_device_configuration(
+    tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 3
+)
 
 # LTN_TEST_EXAMPLES=1000 searches wider than the quick default.
 settings.register_profile(

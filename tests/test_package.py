@@ -134,9 +134,10 @@ def test_importing_prints_nothing_and_computes_nothing() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # Keras, on NumPy 2
-def test_the_readmes_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_python_of_the_pages_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    pages = (ROOT / name for name in ("README.md", "SCALING.md"))
+    blocks = [b for page in pages for b in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
     assert blocks
     for number, block in enumerate(blocks):
         # A file, since tf.function reads the source of what it compiles.

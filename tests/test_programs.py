@@ -1,7 +1,8 @@
 """Whole programs, written as users of the published API write them: they run, compile once, and learn."""
 
 import logging
-import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import keras
@@ -10,7 +11,8 @@ import pytest
 import tensorflow as tf
 
 import ltn
-from benchmarks import forall, measure, smokers
+from benchmarks import __main__ as benchmarks
+from benchmarks import environments, race, results, suite
 
 Not = ltn.Wrapper_Connective(ltn.fuzzy_ops.Not_Std())
 And = ltn.Wrapper_Connective(ltn.fuzzy_ops.And_Prod())
@@ -116,14 +118,94 @@ def test_embeddings_from_constants() -> None:
     assert float(Friends([people["d"], people["c"]]).tensor) > 0.5 > float(Friends([people["a"]] * 2).tensor)
 
 
-@pytest.mark.parametrize("benchmark", [forall, smokers], ids=lambda module: module.__name__)
-def test_the_benchmarks_print_their_ratio(
-    benchmark: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(measure, "ROUNDS", 3)
-    monkeypatch.setattr(benchmark, "STEPS_PER_ROUND", 2)
-    benchmark.main()
-    assert re.search(r"ratio +\d+\.\d{3}  \(quartiles", capsys.readouterr().out)
+def fake(function: str, *arguments: float, name: str = "", environment: str = race.OURS) -> race.Program:
+    return race.Program(name or function, "fake_programs", function, arguments, environment, "tests")
+
+
+def test_workers_take_turns_and_failures_are_results() -> None:
+    pace = race.Pace(rounds=3, round=0.01, building=20.0, step=1.0)
+    programs = [
+        fake("sleeping", 0.02, name="long"),
+        fake("sleeping", 0.01, name="short"),
+        fake("sleeping", 3.0, name="hanging"),
+        *(fake(function) for function in ("dying", "greedy", "broken")),
+        fake("sleeping", 0.0, name="elsewhere", environment="no such environment"),
+    ]
+    found = race.race(programs, {race.OURS: sys.executable}, pace)
+    failures = {name: measured.failure for name, measured in found.items() if measured.failure}
+    assert failures == {
+        "hanging": "more than 1 s per step",
+        "dying": "killed by SIGKILL",
+        "greedy": "out of memory",
+        "broken": "ImportError",
+        "elsewhere": "not measured",
+    }
+    times = race.ratio(found["long"], found["short"])
+    assert times is not None
+    assert 1.2 < times[1] < 3.0
+    assert times[0] <= times[1] <= times[2]
+    assert found["long"].peak > 2**20
+    assert race.ratio(found["long"], found["dying"]) is None
+
+
+def test_rows_tell_ratios_targets_and_failures() -> None:
+    programs = tuple(fake("sleeping", name=name) for name in ("plain", "Theory", "peer", "gone"))
+    targets = (
+        suite.Target("Theory", 1.05, "plain"),
+        suite.Target("Theory", 2.0),
+        suite.Target("peer", 4.0, "Theory", at_least=True),
+        suite.Target("gone", 4.0, "Theory", at_least=True),
+    )
+    found = {
+        "plain": race.Measured([0.1, 0.2], 2**30),
+        "Theory": race.Measured([0.2, 0.4], 2**30),
+        "peer": race.Measured([1.0, 2.0], 2**30),
+        "gone": race.Measured(failure="killed by SIGKILL"),
+    }
+    outcome = suite.Workload("work", programs, "plain", targets), found
+    plain, theory, peer, gone = (results.row(program, outcome, {}) for program in programs)
+    assert plain == ("work", "plain", "150.00", "", "0.50 (0.50 to 0.50)", "1024", "", "")
+    assert theory[3:] == ("2.00 (2.00 to 2.00)", "", "1024", "≤ 1.05 x plain; ≤ 2 GiB", "NO; yes")
+    assert peer[4:] == ("5.00 (5.00 to 5.00)", "1024", "≥ 4 x Theory", "yes")
+    assert gone[2:] == ("killed by SIGKILL", "", "", "", "≥ 4 x Theory", "not measured")
+    assert results.targets([outcome]).splitlines() == [
+        "2 of 4 were met.",
+        "",
+        "- work, Theory ≤ 1.05 x plain: NO",
+        "- work, Theory ≤ 2 GiB: yes",
+        "- work, peer ≥ 4 x Theory: yes",
+        "- work, gone ≥ 4 x Theory: not measured",
+    ]
+
+
+def test_the_benchmarks_without_peers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.md"
+    benchmarks.main(["relation, 100 ", "quantifier", "--quick", "--no-peers", "--out", str(page)])
+    table = capsys.readouterr().out.strip()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
+    measured = {row[1]: row[2] for row in cells}
+    assert list(measured) == [
+        *("Theory", "ltn.core", "ltn 2.1", "LTNtorch", "mean squared error", "Forall(x, P(x))"),
+    ]
+    for name, time in measured.items():
+        if name in ("ltn 2.1", "LTNtorch"):
+            assert time == "not measured: peers were left out"
+        else:
+            assert float(time) > 0.0
+    text = page.read_text()
+    assert table in text
+    assert "LTNtorch was not measured: peers were left out" in text
+
+
+def test_a_peer_that_cannot_be_had_has_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    peer = environments.Peer("peer", "peer", (), ("2.0",))
+    _, reasons = environments.interpreters([peer], tmp_path)
+    assert reasons == {"peer": "it needs Python 2.0, which was not found"}
+    # A command that fails, as an installation without a network does.
+    monkeypatch.setattr(environments, "base_python", lambda versions: "false")
+    pythons, reasons = environments.interpreters([peer], tmp_path / "peers")
+    assert not pythons
+    assert reasons == {"peer": "it could not be installed: see peers/peer.log"}
 
 
 def test_python_control_flow_in_a_users_callables() -> None:

@@ -78,3 +78,24 @@ def test_the_deprecated_logits_model(single_label: bool) -> None:
     P = ltn.Predicate(model)
     assert_close(P([ltn.Variable("x", features), ltn.Variable("c", range(3))]).tensor, truths)
     assert len(P.trainable_variables) == 2
+
+
+@pytest.mark.parametrize("features", [1, 2, 8, 9, 30])
+def test_distances_of_all_pairs(features: int) -> None:
+    rng = np.random.default_rng(0)
+    u, v = (rng.normal(size=size).astype(np.float32) for size in ((4, 1, features), (1, 3, features)))
+    expected = np.sqrt(np.sum((u - v) ** 2, axis=-1))
+    assert_close(ltn.utils.distance(tf.constant(u), tf.constant(v), [2]), expected)
+    with tf.GradientTape() as tape:
+        point = tf.Variable(u)
+        distances = ltn.utils.distance(point, tf.constant(v), [2])
+    assert_close(tape.gradient(distances, point), np.sum((u - v) / expected[..., None], 1, keepdims=True))
+
+
+def test_distances_of_a_point_to_itself_have_no_gradient() -> None:
+    for features in (2, 20):
+        point = tf.Variable(tf.ones([1, features]))
+        with tf.GradientTape() as tape:
+            distance = ltn.utils.distance(point, tf.ones([1, features]), [1])
+        assert float(distance[0]) == 0.0
+        np.testing.assert_array_equal(tape.gradient(distance, point), np.zeros((1, features)))

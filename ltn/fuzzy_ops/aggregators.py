@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -196,17 +197,21 @@ class Aggreg_OrLuk(Aggregator):
 class Powered(Aggregator):
     """An aggregator with an exponent `p`, a number or a scalar tensor."""
 
+    traced: ClassVar[Collection[int]] = ()
     p: Any = 2
 
     def _hyperparameters(self, overrides: dict[str, Any]) -> dict[str, Any]:
         hyperparameters = super()._hyperparameters(overrides)
         p = hyperparameters["p"]
-        # The numbers 1 and 2 have traces of their own; all others share one, as tensors.
-        return hyperparameters | {"p": float(p) if is_number(p) and p in (1, 2) else as_scalar(p)}
+        # Numbers with traces of their own; all others share one, as tensors.
+        return hyperparameters | {"p": int(p) if is_number(p) and p in self.traced else as_scalar(p)}
 
 
 @dataclass(frozen=True)
 class _PowerMean(Powered):
+    # Their powers are products, which take a tenth of the time of tf.pow, and those of values from eps up do
+    # not underflow in float32.
+    traced: ClassVar[Collection[int]] = range(1, 9)
     stable: bool = True
 
     @staticmethod
@@ -220,7 +225,7 @@ class _PowerMean(Powered):
         )
 
     @staticmethod
-    def _join(parts: tf.Tensor, selection: Statistics, p: float | tf.Tensor, stable: bool) -> tf.Tensor:
+    def _join(parts: tf.Tensor, selection: Statistics, p: int | tf.Tensor, stable: bool) -> tf.Tensor:
         return _power_mean(parts, selection, p, stable=False)
 
 
@@ -239,7 +244,7 @@ class Aggreg_pMean(_PowerMean):
     empty: ClassVar[float] = 0.0
 
     @staticmethod
-    def _statistic(xs: tf.Tensor, selection: Statistics, p: float | tf.Tensor, stable: bool) -> tf.Tensor:
+    def _statistic(xs: tf.Tensor, selection: Statistics, p: int | tf.Tensor, stable: bool) -> tf.Tensor:
         return _power_mean(xs, selection, p, stable)
 
 
@@ -260,7 +265,7 @@ class Aggreg_pMeanError(_PowerMean):
     empty: ClassVar[float] = 1.0
 
     @staticmethod
-    def _statistic(xs: tf.Tensor, selection: Statistics, p: float | tf.Tensor, stable: bool) -> tf.Tensor:
+    def _statistic(xs: tf.Tensor, selection: Statistics, p: int | tf.Tensor, stable: bool) -> tf.Tensor:
         # 1 - pi_1(x) = pi_0(1 - x), and the right side keeps all its digits as x tends to 1.
         return _power_mean(1.0 - xs, selection, p, stable)
 
@@ -312,14 +317,13 @@ class Aggreg_LogProd(Aggregator):
 Aggreg_SumLog = Aggreg_LogProd
 
 
-def _power_mean(xs: tf.Tensor, selection: Statistics, p: float | tf.Tensor, stable: bool) -> tf.Tensor:
+def _power_mean(xs: tf.Tensor, selection: Statistics, p: int | tf.Tensor, stable: bool) -> tf.Tensor:
     # A sum of probabilities may fall below 0 by rounding, where powers are NaN.
     xs = not_zeros(xs) if stable else tf.maximum(xs, 0.0)
-    if isinstance(p, float) and p == 1.0:
+    if isinstance(p, int) and p == 1:
         return selection.mean(xs)
-    if isinstance(p, float) and p == 2.0 and stable and xs.dtype.size >= 4:
-        # Squares of values from eps up do not underflow in float32.
-        return tf.sqrt(selection.mean(tf.square(xs)))
+    if isinstance(p, int) and stable and xs.dtype.size >= 4:
+        return _root(_mean_of_powers(xs, selection, p), p)
     # x^p underflows in float32 (eps^10 is already 0), so the largest value is factored out:
     #   M_p(x) = m M_p(x / m), where the mean of powers stays in [1/n, 1].
     # The result does not depend on m, hence neither does the gradient. Where m = 0 the values are
@@ -329,7 +333,33 @@ def _power_mean(xs: tf.Tensor, selection: Statistics, p: float | tf.Tensor, stab
     scale = tf.maximum(largest, 0.0) + shift
     # Outside the mask the ratio may be large, and its power infinite: NaN in the gradient of p.
     ratios = selection.keep((xs + selection.spread(shift)) / selection.spread(scale), 1.0)
-    if isinstance(p, float) and p == 2.0:
-        return scale * tf.sqrt(selection.mean(tf.square(ratios))) - shift
-    p = tf.cast(p, xs.dtype)
-    return scale * tf.pow(selection.mean(tf.pow(ratios, p)), 1.0 / p) - shift
+    p = p if isinstance(p, int) else tf.cast(p, xs.dtype)
+    return scale * _root(selection.mean(_power(ratios, p)), p) - shift
+
+
+def _mean_of_powers(xs: tf.Tensor, selection: Statistics, p: int) -> tf.Tensor:
+    """The mean of x_i^p, whose gradient takes fewer passes over the values than TensorFlow's would."""
+
+    @tf.custom_gradient
+    def mean(xs: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
+        def gradient(upstream: tf.Tensor) -> tf.Tensor:
+            factor = p * upstream / tf.maximum(selection.count, 1.0)
+            slopes = selection.keep(selection.spread(factor) * _power(xs, p - 1), 0.0)
+            return slopes if selection.weights is None else selection.weights * slopes
+
+        return selection.mean(_power(xs, p)), gradient
+
+    return mean(xs)
+
+
+def _power(xs: tf.Tensor, p: int | tf.Tensor) -> tf.Tensor:
+    if not isinstance(p, int):
+        return tf.pow(xs, p)
+    if p == 1:
+        return xs
+    half = tf.square(_power(xs, p // 2))
+    return half * xs if p % 2 else half
+
+
+def _root(x: tf.Tensor, p: int | tf.Tensor) -> tf.Tensor:
+    return tf.sqrt(x) if isinstance(p, int) and p == 2 else tf.pow(x, 1.0 / p)

@@ -143,11 +143,11 @@ class Aggreg_LogMeanExp(Powered):
         check_scalar("`p`", hyperparameters["p"], lambda p: 0.0 < p < math.inf, "a finite number above 0")
 
     @staticmethod
-    def _statistic(xs: tf.Tensor, selection: Statistics, p: float | tf.Tensor) -> tf.Tensor:
+    def _statistic(xs: tf.Tensor, selection: Statistics, p: int | tf.Tensor) -> tf.Tensor:
         return _log_mean_exp(xs, selection, p)
 
     @staticmethod
-    def _join(parts: tf.Tensor, selection: Statistics, p: float | tf.Tensor) -> tf.Tensor:
+    def _join(parts: tf.Tensor, selection: Statistics, p: int | tf.Tensor) -> tf.Tensor:
         return _log_mean_exp(parts, selection, p)
 
     @staticmethod
@@ -155,7 +155,7 @@ class Aggreg_LogMeanExp(Powered):
         return log_truth(empty)
 
 
-def _log_mean_exp(xs: tf.Tensor, selection: Statistics, p: float | tf.Tensor) -> tf.Tensor:
+def _log_mean_exp(xs: tf.Tensor, selection: Statistics, p: int | tf.Tensor) -> tf.Tensor:
     # The result does not depend on what is factored out, hence neither does the gradient.
     largest = tf.stop_gradient(selection.largest(xs))
     # Outside the mask the difference may be large, and its exponential infinite.

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from ltn.theory.evaluation import Evaluation
     from ltn.theory.frames import Frame
 
-# What a slice depends on, beside its place: the values of weights, and of data by name.
-Values = tuple[Sequence[tf.Tensor], Mapping[str, tf.Tensor]]
-
 
 def needed(evaluation: Evaluation, node: Quantifier, frame: Frame) -> bool:
     """Whether a quantifier is evaluated in chunks: not where all its combinations are few enough."""
@@ -44,28 +41,30 @@ def parts(evaluation: Evaluation, node: Quantifier, part_of: Callable[[Evaluatio
     count = evaluation.frames.size(evaluation.bind(group))
     others = _combinations(evaluation, node, besides=evaluation.bind(group))
     limit = min(evaluation.chunk or 1, tf.int32.max)
+    is_known = isinstance(count, int) and isinstance(others, int)
+    least, most = (min, max) if is_known else (tf.minimum, tf.maximum)
+    rows = limit // (max(others, 1) if isinstance(others, int) else tf.maximum(others, 1))
+    # No more than there are, which an int32 counts.
+    rows = most(least(rows if is_known else tf.cast(rows, tf.int32), count), 1)
 
     def slice_of(start: Any, size: Any, data: Mapping[str, tf.Tensor]) -> Part:
         sliced = evaluation.sliced(group, start, size, data)
         sliced.demand(node)
         return part_of(sliced)
 
-    def mapped(rows: Any, slices: Any, size_of: Callable[[Any], Any]) -> Part:
+    def mapped(slices: Any, size_of: Callable[[Any], Any]) -> Part:
         stacked = _mapped(evaluation, node, slices, lambda k, data: slice_of(k * rows, size_of(k), data))
         # The loop forgets how many axes its results have.
         shape = [None] * (1 + len(evaluation.free(node)))
         return Part(*(tf.ensure_shape(tensor, shape) for tensor in stacked))
 
-    if not isinstance(count, int) or not isinstance(others, int):
-        rows = limit // tf.maximum(tf.cast(others, tf.int64), 1)
-        rows = tf.clip_by_value(tf.cast(rows, tf.int32), 1, tf.maximum(count, 1))
+    if not is_known and not evaluation.dense:
         slices = tf.maximum((count + rows - 1) // rows, 1)
-        return mapped(rows, slices, lambda k: tf.minimum(rows, count - k * rows))
-    # All shapes stay static, as XLA needs it: slices of one size, and what is left.
-    rows = min(max(limit // others, 1), count)
-    slices, rest = divmod(count, rows)
-    whole = mapped(rows, slices, lambda _: rows)
-    if not rest:
+        return mapped(slices, lambda k: tf.minimum(rows, count - k * rows))
+    # All slices of one size, as XLA needs it, and what is left. Of nothing there is one slice.
+    size, slices = least(rows, count), most(count // rows, 1)
+    whole, rest = mapped(slices, lambda _: size), count - slices * size
+    if is_known and not rest:
         return whole
     last = slice_of(count - rest, rest, {})
     return Part(*(tf.concat([many, one[tf.newaxis]], 0) for many, one in zip(whole, last, strict=True)))
@@ -75,7 +74,7 @@ class _Surroundings(keras.Layer):
     """Runs a function where layers know whether they are trained, and weights are read in their own dtype."""
 
     def __init__(self) -> None:
-        super().__init__(autocast=False, dtype="float32")
+        super().__init__(autocast=False, dtype="float32", name="surroundings")
         self.built = True
 
     def call(self, function: Callable[[bool | None], Any], training: bool | None = None) -> Any:

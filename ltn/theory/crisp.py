@@ -25,7 +25,7 @@ from ltn.language import (
     Or,
 )
 from ltn.theory import terms
-from ltn.utils import norm
+from ltn.utils import distance
 
 if TYPE_CHECKING:
     from ltn.theory.evaluation import Evaluation
@@ -115,7 +115,7 @@ def compared(evaluation: Evaluation, node: Comparison, frame: Frame, negated: bo
         sides = evaluation.value(node.left, frame), evaluation.value(node.right, frame)
         left, right, labels = terms.aligned(*sides)
         features = list(range(len(labels), max(left.shape.rank, right.shape.rank)))
-        exponent = Formula(-domain.alpha * norm(left - right, features), labels)
+        exponent = Formula(-domain.alpha * distance(left, right, features), labels)
         return evaluation.space.equal(exponent, negated)
     value, labels = _comparison(evaluation, node, frame)
     return evaluation.space.crisp(Formula(value, labels), negated)

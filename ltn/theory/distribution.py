@@ -8,7 +8,7 @@ it would have seen.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import keras
@@ -16,7 +16,11 @@ import numpy as np
 import tensorflow as tf
 
 from ltn._autograph import no_autograph
-from ltn.theory import replicas, sources
+from ltn.errors import LogicValueError
+from ltn.theory import replicas
+
+# Before, the metrics of replicas are added up wrongly.
+LEAST_KERAS = (3, 10)
 
 
 class Beginning(keras.callbacks.Callback):
@@ -42,6 +46,16 @@ class Beginning(keras.callbacks.Callback):
 def is_several(strategy: tf.distribute.Strategy) -> bool:
     """Whether several replicas work together."""
     return bool(strategy.num_replicas_in_sync > 1)
+
+
+def check_keras() -> None:
+    """Raise where Keras does not know how replicas share metrics."""
+    version = tuple(int(number) for number in keras.__version__.split(".")[:2])
+    if version < LEAST_KERAS:
+        least = ".".join(map(str, LEAST_KERAS))
+        raise LogicValueError(
+            f"Training with several replicas needs Keras {least} or later; this is Keras {keras.__version__}."
+        )
 
 
 def number_of_batches(table: Mapping[str, Any], batch_size: int) -> int:
@@ -90,14 +104,18 @@ def batches(
 
         # Where to begin is read when the iteration does.
         rows = tf.data.Dataset.from_tensors(0).flat_map(all_epochs)
-        return rows.flat_map(parts).prefetch(tf.data.AUTOTUNE)
+        # Of data without an end replicas need not ask each other whether all have more.
+        endless = tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY)
+        return rows.flat_map(parts).apply(endless).prefetch(tf.data.AUTOTUNE)
 
     return strategy.distribute_datasets_from_function(dataset)
 
 
-def no_data(strategy: tf.distribute.Strategy) -> Any:
-    """An endless data set of batches without data for every replica."""
-    return strategy.distribute_datasets_from_function(lambda _: sources.no_data())
+def reset(strategy: tf.distribute.Strategy, metrics: Iterable[keras.metrics.Metric]) -> None:
+    """Let metrics begin anew; Keras would have all workers add up their values first."""
+    for variable in (variable for metric in metrics for variable in metric.variables):
+        for own in strategy.experimental_local_results(variable.value):
+            own.assign(tf.zeros_like(own))
 
 
 def function_of(
@@ -120,5 +138,11 @@ def function_of(
 def _common_seed(strategy: tf.distribute.Strategy) -> int:
     """A seed of this training, that of the first replica for all."""
     seed = tf.constant(np.random.randint(2**31 - 1), tf.int32)
-    common = strategy.run(tf.function(lambda: replicas.stacked(seed)[0]))
+    common = strategy.run(_of_first_replica, args=(seed,))
     return int(strategy.experimental_local_results(common)[0])
+
+
+# One function for all trainings, so that it is traced once for each strategy.
+@tf.function(autograph=False)
+def _of_first_replica(number: tf.Tensor) -> tf.Tensor:
+    return replicas.stacked(number)[0]

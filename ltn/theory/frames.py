@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from ltn.core import Expression, axes
 from ltn.core.checks import check_sizes
+from ltn.theory.rows import rows_of
 
 # The axis of each variable, by label.
 Frame = Mapping[str, str]
@@ -29,11 +30,13 @@ class Tuples:
         label: of the axis.
         parents: the axes that the tuples are drawn from, with the index of each tuple there, (K,).
         members: the variables that lie on it, with the parent on which each lay before.
+        leading: the parent along which the tuples ascend, if there is one.
     """
 
     label: str
     parents: dict[str, tf.Tensor]
     members: dict[str, str]
+    leading: str | None = None
 
 
 class Frames:
@@ -68,13 +71,13 @@ class Frames:
         """The frame in which the axes of a mask are replaced by the tuples that it selects."""
         indices = tf.cast(tf.where(mask), tf.int32)
         parents = {label: indices[:, axis] for axis, label in enumerate(labels)}
-        return self.add(parents, frame)
+        return self.add(parents, frame, leading=labels[0])
 
-    def add(self, parents: dict[str, tf.Tensor], frame: Frame) -> dict[str, str]:
+    def add(self, parents: dict[str, tf.Tensor], frame: Frame, leading: str | None = None) -> dict[str, str]:
         """The frame in which some axes are replaced by tuples, given by their index on each, (K,)."""
         label = f"tuples {len(self._tuples) + 1}"
         members = {variable: axis for variable, axis in frame.items() if axis in parents}
-        self._tuples[label] = Tuples(label, parents, members)
+        self._tuples[label] = Tuples(label, parents, members, leading)
         self._sizes[label] = axes.size_of(next(iter(parents.values())), 0)
         return dict(frame) | dict.fromkeys(members, label)
 
@@ -182,7 +185,8 @@ class Frames:
             tail = [axes.size_of(tensor, axis) for axis in range(len(front), tensor.shape.rank)]
             tensor = tf.reshape(tensor, [-1, *tail])
         index = _flat([sources[s] for s in front], [self._sizes[s] for s in front])
-        return cast(E, expression.of_this_kind(tf.gather(tensor, index), [label, *rest]))
+        ascending = front == [self._tuples[label].leading]
+        return cast(E, expression.of_this_kind(rows_of(tensor, index, ascending), [label, *rest]))
 
 
 def unravelled(flat: tf.Tensor, sizes: Mapping[str, axes.Size]) -> dict[str, tf.Tensor]:

@@ -169,7 +169,10 @@ class Groundings:
         if source is None:
             raise LogicValueError(self.missing(variable))
         whole = self._individuals(source, domain)
-        return tf.slice(whole, [start] + [0] * (whole.shape.rank - 1), [size] + [-1] * (whole.shape.rank - 1))
+        features = whole.shape[1:]
+        rows = tf.slice(whole, [start] + [0] * len(features), [size] + [-1] * len(features))
+        # Older versions of TensorFlow forget the features where the size is a tensor.
+        return tf.ensure_shape(rows, [size if isinstance(size, int) else None, *features])
 
     def _chosen(self, variable: str, domain: Domain) -> tf.Tensor:
         choice = self.choices[variable]

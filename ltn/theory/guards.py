@@ -81,7 +81,9 @@ def selected(evaluation: Evaluation, guard: Node, frame: Frame) -> dict[str, str
         parents = _looked_up(evaluation, lookup, combinations, frame)
     if rest:
         parents = _filtered(evaluation, rest, parents, frame)
-    return evaluation.frames.add(parents, frame)
+    # Looked up for one value after the other, the tuples ascend along the first axis of the values.
+    ascends = lookup is None or bool(evaluation.free(lookup.other))
+    return evaluation.frames.add(parents, frame, leading=next(iter(parents)) if ascends else None)
 
 
 def _conjuncts(guard: Node) -> list[Node]:

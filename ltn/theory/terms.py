@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from ltn.core import Term, axes
 from ltn.language import Apply, Arithmetic, Domain, Name, Negative, Node, Number, Signature
-from ltn.utils import norm
+from ltn.utils import distance, norm
 
 if TYPE_CHECKING:
     from ltn.theory.evaluation import Evaluation
@@ -50,11 +50,18 @@ def _named(evaluation: Evaluation, name: str, frame: Frame) -> Term:
 
 def _applied(evaluation: Evaluation, node: Apply, frame: Frame) -> Term:
     if node.symbol not in evaluation.symbols:
+        difference = node.arguments[0]
+        if node.symbol == "norm" and isinstance(difference, Arithmetic) and difference.operator == "-":
+            left, right, labels = aligned(
+                evaluation.value(difference.left, frame), evaluation.value(difference.right, frame)
+            )
+            features = list(range(len(labels), left.shape.rank))
+            return Term(distance(left, right, features)[..., tf.newaxis], labels)
         argument = evaluation.value(node.arguments[0], frame)
         if node.symbol == "abs":
             return Term(tf.abs(argument.tensor), argument.free_vars)
-        features = range(len(argument.free_vars), argument.tensor.shape.rank)
-        return Term(norm(argument.tensor, list(features))[..., tf.newaxis], argument.free_vars)
+        features = list(range(len(argument.free_vars), argument.tensor.shape.rank))
+        return Term(norm(argument.tensor, features)[..., tf.newaxis], argument.free_vars)
     output, _, low = evaluation.output(node, frame)
     function = evaluation.symbols[node.symbol]
     return evaluation.frames.lift(function.value(output.rows, output.batch), low, frame)

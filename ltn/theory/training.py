@@ -80,11 +80,13 @@ class Training(KnowledgeBase):
                     f"A theory takes no `{argument}`: its loss is 1 minus the satisfaction of its axioms, "
                     "and the logs hold the value of each. For a task loss beside it see ltn.with_knowledge."
                 )
-        if distribution.is_several(self.distribute_strategy) and kwargs.get("steps_per_execution", 1) != 1:
-            raise LogicValueError(
-                "Several replicas take one step at a time; got "
-                f"steps_per_execution={kwargs['steps_per_execution']!r}."
-            )
+        if distribution.is_several(self.distribute_strategy):
+            distribution.check_keras()
+            if kwargs.get("steps_per_execution", 1) != 1:
+                raise LogicValueError(
+                    "Several replicas take one step at a time; got "
+                    f"steps_per_execution={kwargs['steps_per_execution']!r}."
+                )
         super().compile(optimizer, jit_compile=jit_compile, **kwargs)
 
     def fit(
@@ -224,6 +226,18 @@ class Training(KnowledgeBase):
     def metrics(self) -> list[keras.metrics.Metric]:
         """The loss, and the means of the satisfaction and of each axiom."""
         return [self._loss_tracker, self._means] if self.compiled else []
+
+    def reset_metrics(self) -> None:
+        """Begin to count anew."""
+        if distribution.is_several(self.distribute_strategy):
+            distribution.reset(self.distribute_strategy, self.metrics)
+        else:
+            super().reset_metrics()
+
+    def _get_metrics_result_or_logs(self, logs: Any) -> Any:
+        # The logs of the last step hold the results, which are the same for all replicas.
+        several = distribution.is_several(self.distribute_strategy)
+        return logs if several else super()._get_metrics_result_or_logs(logs)
 
     @property
     def _means(self) -> AxiomMeans:

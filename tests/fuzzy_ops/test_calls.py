@@ -318,9 +318,9 @@ def test_an_unknown_number_of_axes_is_an_error() -> None:
 def test_many_values_of_p_share_one_trace() -> None:
     operator = fo.Aggreg_pMean()
     values = [0.1, 0.2, 0.3]
-    operator(values, p=3)
+    operator(values, p=2.5)
     before = traces(operator)
-    for p in range(4, 30):
+    for p in (3.5, *range(9, 30)):
         operator(values, p=p)
     assert traces(operator) == before
 
@@ -335,11 +335,15 @@ def test_half_precision_has_finite_gradients(operator: fo.Aggregator) -> None:
         assert np.all(np.isfinite(tape.gradient(result, xs)))
 
 
-@pytest.mark.parametrize(("p", "powers"), [(1, set()), (2, {"Square", "Sqrt"}), (3, {"Pow"})])
+@pytest.mark.parametrize(
+    ("p", "powers"),
+    [(1, []), (2, ["Sqrt", "Square"]), (5, ["Pow", "Square", "Square"]), (9, ["Pow", "Pow"])],
+)
 @pytest.mark.parametrize("mask", [None, [1, 0, 1]])
 @p_means
-def test_p_is_specialised_and_nothing_is_ragged(operator: Any, p: int, powers: set[str], mask: Any) -> None:
+def test_p_is_specialised_and_nothing_is_ragged(operator: Any, p: int, powers: list[str], mask: Any) -> None:
     graph = tf.function(lambda xs: operator(p)(xs, mask=mask)).get_concrete_function(tf.zeros(3)).graph
-    types = {op.type for op in graph.get_operations()}
-    assert types & {"Pow", "Square", "Sqrt"} == powers
+    types = [op.type for op in graph.get_operations()]
+    # Powers of small integers are products; what is left of tf.pow is the root of their mean.
+    assert sorted(name for name in types if name in ("Pow", "Square", "Sqrt")) == powers
     assert not [name for name in types if "Ragged" in name or name == "Where"]

@@ -1,7 +1,4 @@
-"""The cost of logic on one axiom: training `Forall(x, P(x))` beside the same network under a plain loss.
-
-python -m benchmarks.forall
-"""
+"""The cost of logic on one axiom: training `Forall(x, P(x))` beside the same network under a plain loss."""
 
 from collections.abc import Callable
 
@@ -10,31 +7,35 @@ import numpy as np
 import tensorflow as tf
 
 import ltn
-from benchmarks.measure import Step, compare
+from benchmarks.worker import Step
 
 POINTS = 10_000
 FEATURES = 2
 UNITS = 16
-STEPS_PER_ROUND = 50
 
 Loss = Callable[[keras.Model, tf.Tensor], tf.Tensor]
 
 
-def mean_squared_error(network: keras.Model, points: tf.Tensor) -> tf.Tensor:
+def plain() -> Step:
     """The loss that a Keras user would write for "all points are positive"."""
-    return tf.reduce_mean(tf.square(1.0 - network(points)))
+    return training_step(lambda network, points: tf.reduce_mean(tf.square(1.0 - network(points))))
 
 
-def dissatisfaction(network: keras.Model, points: tf.Tensor) -> tf.Tensor:
+def logic() -> Step:
     """The same, in logic."""
     forall = ltn.semantics.stable_product.wrap().Forall
-    x = ltn.Variable("x", points)
-    return 1.0 - forall(x, ltn.Predicate(network)(x)).tensor
+
+    def dissatisfaction(network: keras.Model, points: tf.Tensor) -> tf.Tensor:
+        x = ltn.Variable("x", points)
+        return 1.0 - forall(x, ltn.Predicate(network)(x)).tensor
+
+    return training_step(dissatisfaction)
 
 
-def training_step(loss: Loss, points: tf.Tensor) -> Step:
+def training_step(loss: Loss) -> Step:
     """A compiled step of Adam on a fresh two-layer network."""
     keras.utils.set_random_seed(0)
+    points = tf.constant(np.random.default_rng(0).uniform(size=(POINTS, FEATURES)), tf.float32)
     network = keras.Sequential(
         [
             keras.Input((FEATURES,)),
@@ -54,14 +55,3 @@ def training_step(loss: Loss, points: tf.Tensor) -> Step:
         return value
 
     return step
-
-
-def main() -> None:
-    """Measure and print."""
-    points = tf.constant(np.random.default_rng(0).uniform(size=(POINTS, FEATURES)), tf.float32)
-    plain, logic = training_step(mean_squared_error, points), training_step(dissatisfaction, points)
-    compare(("mean squared error", plain), ("Forall(x, P(x))", logic), STEPS_PER_ROUND)
-
-
-if __name__ == "__main__":
-    main()

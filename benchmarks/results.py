@@ -1,0 +1,153 @@
+"""The table of results, and the page that explains it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+from collections.abc import Mapping, Sequence
+
+from benchmarks import environments, worker
+from benchmarks.race import OURS, Measured, Pace, Program, ratio
+from benchmarks.suite import GIB, THEORY, Workload
+
+HEADER = ("workload", "program", "ms per step", "x baseline", "x Theory", "peak MiB", "target", "met")
+MIB = 2**20
+PACKAGES = {
+    OURS: ("tensorflow", "keras", "numpy"),
+    environments.LTN21: ("ltn", "tensorflow", "keras", "numpy"),
+    environments.LTNTORCH: ("LTNtorch", "torch", "numpy"),
+}
+
+# A workload, and what was measured by the names of its programs.
+Outcome = tuple[Workload, Mapping[str, Measured]]
+# Why environments are missing, by their names.
+Reasons = Mapping[str, str]
+Row = tuple[str, ...]
+
+WORDS = {True: "yes", False: "NO", None: "not measured"}
+
+
+def row(program: Program, outcome: Outcome, reasons: Reasons) -> Row:
+    """What is known about one program."""
+    workload, found = outcome
+    measured = found[program.name]
+    targets = [target for target in workload.targets if target.program == program.name]
+    if measured.failure:
+        reason = reasons.get(program.environment)
+        time, peak = f"{measured.failure}: {reason}" if reason else measured.failure, ""
+    else:
+        time, peak = f"{1e3 * statistics.median(measured.seconds):.2f}", f"{measured.peak / MIB:.0f}"
+    return (
+        workload.title,
+        program.name,
+        time,
+        *(times(program.name, other, found) for other in (workload.baseline, THEORY)),
+        peak,
+        "; ".join(str(target) for target in targets),
+        "; ".join(WORDS[target.met(found)] for target in targets),
+    )
+
+
+def times(name: str, other: str, found: Mapping[str, Measured]) -> str:
+    """The ratio of the times of two programs, with its quartiles."""
+    if name == other or other not in found:
+        return ""
+    quartiles = ratio(found[name], found[other])
+    return "" if quartiles is None else "{1:.2f} ({0:.2f} to {2:.2f})".format(*quartiles)
+
+
+def table(outcomes: Sequence[Outcome], reasons: Reasons) -> str:
+    """One row for each program, in Markdown with aligned columns."""
+    lines = [row(program, outcome, reasons) for outcome in outcomes for program in outcome[0].programs]
+    everything = [HEADER, *lines]
+    widths = [max(len(line[column]) for line in everything) for column in range(len(HEADER))]
+    padded = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |"
+        for line in everything
+    ]
+    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+    return "\n".join([padded[0], rule, *padded[1:]])
+
+
+def page(outcomes: Sequence[Outcome], pythons: Mapping[str, str], reasons: Reasons, pace: Pace) -> str:
+    """RESULTS.md."""
+    limit = worker.MEMORY_LIMIT / GIB
+    return f"""# Benchmarks
+
+This page is the output of `make bench`.
+
+{table(outcomes, reasons)}
+
+## Targets
+
+{targets(outcomes)}
+
+## What was measured
+
+- **addition**: the paper's section 4.4, on batches of 32 examples, noise in the shape of images, with the
+  operators of `stable_product` and p = 2. A `train` step is one of Adam; a `query` step asks how true the
+  axiom is. The baseline is the CNN of `examples/addition.py`, which classifies the sum, trained by Keras.
+  With 3 digits, six variables have 10^6 combinations; the axiom is one guarded formula.
+- **clustering**: the theory of `examples/clustering.py`, on all points at once. They are known beforehand, as
+  in the peers' programs, so that a theory searches its guards once; as data it searches them in every step.
+- **smokers**: the paper's section 4.7, 14 embeddings, three networks, twelve axioms.
+- **relation**: `forall x, y: F(x, y) -> F(y, x)` over n learned embeddings of five features.
+  With `chunk`, its pairs are evaluated so many at a time, and again for the gradient.
+- **facts**: `F(a, b)` about 32 individuals, each an axiom, beside one axiom `forall diag(u, v): F(u, v)`.
+- **quantifier**: `Forall(x, P(x))` beside the mean squared error of the same network.
+- **reasoning**: `theory.entails` with ten starting points beside one; a step is a call.
+- **start-up**: a fresh process that imports the library, beside one that imports TensorFlow.
+
+`Theory` is a theory with axioms in text, by the function that `fit` or `evaluate` runs for each batch.
+`ltn.core` is a program with wrappers and one `tf.function`; {environments.LTN21} runs the very same program.
+{environments.LTNTORCH} runs eagerly, as it has nothing else.
+
+## How
+
+Each program is a process of its own. Those of a workload are alive together and take turns: {pace.rounds}
+rounds of about {pace.round:g} s for each, or as many as fit into {pace.race:g} s, but at least three.
+Times are medians over the rounds. Ratios are medians of the ratios within each round, with their quartiles:
+`x baseline` is the time in units of the first program's, `x Theory` in units of the theory's. The peak is
+the most memory that the process ever had, libraries included; what these take alone is in the rows of
+start-up. A program is stopped where a step takes more than {pace.step:g} s, or it wants more than
+{limit:g} GiB.
+
+## Where
+
+{platform.system()} on {platform.machine()}, {os.cpu_count()} cores, {memory() / GIB:.0f} GiB; the default \
+threads of each library.
+
+{used(pythons, reasons)}
+"""
+
+
+def memory() -> int:
+    """What the machine has, in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def targets(outcomes: Sequence[Outcome]) -> str:
+    """Each target, and whether it was met."""
+    aims = [
+        (f"{workload.title}, {target.program} {target}", target.met(found))
+        for workload, found in outcomes
+        for target in workload.targets
+    ]
+    words = [f"{sum(met is True for _, met in aims)} of {len(aims)} were met."]
+    words += ["", *(f"- {aim}: {WORDS[met]}" for aim, met in aims)]
+    return "\n".join(words)
+
+
+def used(pythons: Mapping[str, str], reasons: Reasons) -> str:
+    """The versions in each environment, or why it is missing."""
+    words = []
+    for name, packages in PACKAGES.items():
+        if name in pythons:
+            found = environments.versions(pythons[name], packages)
+            words.append(
+                f"- {name}: " + ", ".join(f"{package} {number}" for package, number in found.items())
+            )
+        else:
+            words.append(f"- {name} was not measured: {reasons[name]}")
+    return "\n".join(words)

@@ -1,0 +1,162 @@
+"""What is measured, and what is aimed at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from benchmarks.environments import LTN21, LTNTORCH
+from benchmarks.race import Measured, Program, ratio
+
+THEORY, CORE, CNN = "Theory", "ltn.core", "CNN baseline"
+GIB = 2**30
+
+POINTS = (200, 400, 800, 1600, 3200)
+INDIVIDUALS = (100, 300, 1000, 3000)
+CHUNK = 100_000
+FACTS = (10, 100, 1000)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a program should reach.
+
+    Args:
+        program: its name.
+        limit: of its time, in units of the time of `other`; without an other one of its peak memory, in GiB.
+        other: the name of another program.
+        at_least: whether the limit is the least, else it is the most.
+    """
+
+    program: str
+    limit: float
+    other: str = ""
+    at_least: bool = False
+
+    def __str__(self) -> str:
+        sign, unit = "≥" if self.at_least else "≤", f"x {self.other}" if self.other else "GiB"
+        return f"{sign} {self.limit:g} {unit}"
+
+    def met(self, found: Mapping[str, Measured]) -> bool | None:
+        """Whether it is reached; None where that was not measured."""
+        measured = found[self.program]
+        if measured.failure:
+            return None
+        figure = measured.peak / GIB
+        if self.other:
+            times = ratio(measured, found[self.other])
+            if times is None:
+                return None
+            figure = times[1]
+        return figure >= self.limit if self.at_least else figure <= self.limit
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Programs that do the same.
+
+    Args:
+        title: by whose beginning it is chosen.
+        programs: all that do it.
+        baseline: the name of the program that the others are compared with, beside the theory.
+        targets: what is aimed at.
+    """
+
+    title: str
+    programs: tuple[Program, ...]
+    baseline: str = ""
+    targets: tuple[Target, ...] = ()
+
+
+FASTER = tuple(Target(peer, 4.0, THEORY, at_least=True) for peer in (LTN21, LTNTORCH))
+
+
+def workloads() -> list[Workload]:
+    """All of them, in the order of the table."""
+    return [
+        addition("single", "train", Target(THEORY, 1.05, CNN), *FASTER),
+        addition("two", "train", Target(THEORY, 1.0, CNN), *FASTER),
+        addition("three", "train", Target(THEORY, 3.0, CNN), Target(THEORY, 2.0)),
+        addition("single", "query"),
+        addition("two", "query"),
+        *(Workload(f"clustering, {count} points", clustering(count), targets=FASTER) for count in POINTS),
+        Workload("smokers", logic("smokers")),
+        *(
+            Workload(f"relation, {count} individuals", relation(count), targets=targets)
+            for count, targets in zip(INDIVIDUALS, ((), (), (), (Target(THEORY, 4.0),)), strict=True)
+        ),
+        *(facts(count) for count in FACTS),
+        quantifier(),
+        reasoning("propositions"),
+        reasoning("smokers"),
+        start(),
+    ]
+
+
+def logic(function: str, *arguments: str | int) -> tuple[Program, ...]:
+    """A workload as a theory, with `ltn.core`, and with each peer."""
+    return (
+        Program(THEORY, "theories", function, arguments),
+        Program(CORE, "published", function, arguments),
+        Program(LTN21, "published", function, arguments, LTN21),
+        Program(LTNTORCH, "ltntorch", function, arguments, LTNTORCH),
+    )
+
+
+def clustering(count: int) -> tuple[Program, ...]:
+    """Points that are known beforehand, as in the programs of the peers; and points that come as data."""
+    as_data = Program("Theory, points as data", "theories", "clustering", (count, True))
+    return (*logic("clustering", count), as_data)
+
+
+def relation(count: int) -> tuple[Program, ...]:
+    """A relation between individuals; where there are many pairs, in chunks too."""
+    in_chunks = Program(f"Theory, chunk={CHUNK}", "theories", "relation", (count, CHUNK))
+    return (*logic("relation", count), *([in_chunks] if count**2 > CHUNK else []))
+
+
+def facts(count: int) -> Workload:
+    """Facts as axioms, beside one axiom over all of them."""
+    together = Program("one axiom", "theories", "facts", (count, True))
+    return Workload(
+        f"{count} facts", (together, Program("as axioms", "theories", "facts", (count, False))), together.name
+    )
+
+
+def addition(task: str, phase: str, *targets: Target) -> Workload:
+    """Addition of handwritten digits, beside a network without logic."""
+    programs = logic("addition", task, phase)
+    if task == "three":
+        # The others would hold all 10^6 combinations of digits for each example.
+        programs = programs[:1]
+    digits = {"single": "1 digit", "two": "2 digits", "three": "3 digits"}[task]
+    baseline = Program(CNN, "baselines", "addition", (task, phase))
+    return Workload(f"addition, {digits}, {phase}", (baseline, *programs), CNN, targets)
+
+
+def quantifier() -> Workload:
+    """One axiom, beside the loss that a Keras user would write."""
+    plain = Program("mean squared error", "quantifier", "plain")
+    return Workload(
+        "quantifier over 10 000 points",
+        (plain, Program("Forall(x, P(x))", "quantifier", "logic")),
+        plain.name,
+    )
+
+
+def reasoning(function: str) -> Workload:
+    """Ten starting points of a search, beside one."""
+    one, ten = (Program(f"restarts={count}", "reasoning", function, (count,)) for count in (1, 10))
+    return Workload(f"reasoning, {function}", (one, ten), one.name)
+
+
+def start() -> Workload:
+    """Importing the library, beside importing TensorFlow."""
+    tensorflow = Program("import tensorflow", "start", "importing", ("tensorflow",))
+    programs = (
+        tensorflow,
+        Program("import ltn", "start", "importing", ("ltn",)),
+        Program(f"import ltn, {LTN21}", "start", "importing", ("ltn",), LTN21),
+        Program(f"import ltn, {LTNTORCH}", "start", "importing", ("ltn",), LTNTORCH),
+    )
+    return Workload("start-up", programs, tensorflow.name)

@@ -1,0 +1,106 @@
+"""A theory that is trained by one replica and by several, and data for it."""
+
+import contextlib
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import ltn
+from ltn.theory.distribution import LEAST_KERAS
+from tests.theory.theories import Table
+
+needs_new_keras = pytest.mark.skipif(
+    tuple(map(int, keras.__version__.split(".")[:2])) < LEAST_KERAS,
+    reason="older versions of Keras add up the metrics of replicas wrongly, and are refused",
+)
+# With an x, its label, and a y; every kind of quantifier over data.
+AXIOMS = {
+    "all": "forall x: P(x)",
+    "labelled": "forall diag(x, l) where l = 1: P(x)",
+    "others": "forall diag(x, l) where l = 0: ~P(x)",
+    "close": "forall x, y where norm(x - y) < 0.9: P(x) <-> P(y)",
+    "classes": "forall c: exists x: C(x, c)",
+    "not_one": "forall x: exists c where c != 1: C(x, c)",
+    "related": "forall x: exists y: R(x, y)",
+    "weighted": "exists y: P(y)",
+}
+SOME = ("all", "labelled", "close")
+
+
+def points(count: int = 20, seed: int = 0) -> Table:
+    rng = np.random.default_rng(seed)
+    table = {name: rng.uniform(-1.0, 1.0, (count, 2)).astype(np.float32) for name in ("x", "y")}
+    return table | {"l": rng.integers(0, 2, count).astype(np.float32)}
+
+
+DATA = points()
+
+
+def theory_of(
+    strategy: tf.distribute.Strategy | None = None,
+    axioms: Iterable[str] = SOME,
+    semantics: Any = "stable_product",
+    optimizer: Callable[[], Any] = lambda: keras.optimizers.SGD(0.5),
+    more: Callable[[ltn.Theory], Any] = lambda theory: None,
+    kind: type[ltn.Theory] = ltn.Theory,
+    true: bool = False,
+    **settings: Any,
+) -> ltn.Theory:
+    """A theory, with the same weights whoever trains it.
+
+    Args:
+        strategy: of the replicas; None for one.
+        axioms: names of `AXIOMS`.
+        optimizer: makes one.
+        more: declares more.
+        kind: of theory.
+        true: whether all atoms begin close to true, where even Lukasiewicz conjunctions have a gradient.
+        settings: of the theory.
+    """
+    keras.utils.set_random_seed(0)
+    with contextlib.nullcontext() if strategy is None else strategy.scope():
+        theory = kind(semantics, **settings)
+        domain, classes = theory.domain("points", shape=2), theory.domain("classes", values=range(3))
+        theory.variables("x, y", domain)
+        theory.variable("c", classes)
+        theory.variable("l", theory.domain("labels"))
+        theory.predicate("P", domain, network(1, true))
+        theory.predicate("C", (domain, classes), ltn.Predicate.FromLogits(network(3, true, None), "sigmoid"))
+        theory.predicate("R", (domain, domain), Joined(true))
+        for name in axioms:
+            theory.axiom(AXIOMS[name], name=name, weight=2.0 if name == "weighted" else 1.0)
+        more(theory)
+        theory.compile(optimizer())
+    return theory
+
+
+def network(units: int, true: bool, activation: str | None = "sigmoid", features: int = 2) -> keras.Model:
+    layers = keras.layers
+    start = keras.initializers.Constant(4.5 if true else 0.0)
+    return keras.Sequential(
+        [
+            keras.Input((features,)),
+            layers.Dense(4, "tanh"),
+            layers.Dense(units, activation, bias_initializer=start),
+        ]
+    )
+
+
+@keras.saving.register_keras_serializable(package="tests")
+class Joined(keras.Layer):
+    """A network of two points."""
+
+    def __init__(self, true: bool = False, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.network = network(1, true, features=4)
+
+    def call(self, inputs: Any) -> tf.Tensor:
+        return self.network(tf.concat(list(inputs), axis=1))
+
+
+def logs_of(history: Any) -> dict[str, list[float]]:
+    return {name: [float(value) for value in values] for name, values in history.history.items()}

@@ -1,0 +1,179 @@
+"""Several workers, processes that train a theory together: as one does, and also if one of them dies."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+
+import ltn
+from tests.theory.replicated import AXIOMS, DATA, logs_of, needs_new_keras, points, theory_of
+from tests.theory.theories import Array, smokers
+from tests.theory.worker_program import EPOCHS, KILLED_IN
+from tests.tolerance import assert_close
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"),  # Keras, on NumPy 2
+    needs_new_keras,
+]
+
+ROOT = Path(__file__).parents[2]
+# Seconds, for a machine that has much else to do.
+PATIENCE = 400.0
+# Some steps of gradients whose sums were rounded in another order.
+ATOL = 2e-6
+
+
+@contextlib.contextmanager
+def workers(task: str, folder: Path, count: int = 2) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Processes that do a task; none of them is left."""
+    with contextlib.ExitStack() as open_sockets:
+        sockets = [open_sockets.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        ports = ",".join(str(each.getsockname()[1]) for each in sockets)
+    processes = []
+    try:
+        for number in range(count):
+            command = [
+                sys.executable,
+                "-m",
+                "tests.theory.worker_program",
+                str(number),
+                ports,
+                task,
+                str(folder),
+            ]
+            with (folder / f"{task}-{number}.log").open("wb") as log:
+                processes.append(subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT))
+        yield processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def results(task: str, folder: Path) -> list[dict[str, Any]]:
+    """What each worker reports of a task."""
+    with workers(task, folder) as processes:
+        end = time.monotonic() + PATIENCE
+        for number, process in enumerate(processes):
+            code = process.wait(max(end - time.monotonic(), 1.0))
+            assert code == 0, (folder / f"{task}-{number}.log").read_text(errors="replace")[-3000:]
+    return [json.loads((folder / f"{task}-{number}.json").read_text()) for number in range(len(processes))]
+
+
+def weights_in(file: str) -> list[Array]:
+    with np.load(file) as weights:
+        return list(weights.values())
+
+
+def assert_same_weights(one: list[Array], other: list[Array], atol: float = 0.0) -> None:
+    for mine, theirs in zip(one, other, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=0.0, atol=atol)
+
+
+def assert_same_logs(one: Any, other: Any) -> None:
+    assert one.keys() == other.keys()
+    for name in one:
+        assert_close(one[name], other[name])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("workers")
+
+
+@pytest.fixture(scope="module")
+def together(folder: Path) -> list[dict[str, Any]]:
+    return results("together", folder)
+
+
+@pytest.fixture(scope="module")
+def alone() -> tuple[ltn.Theory, dict[str, list[float]]]:
+    """What the workers do, in one process."""
+    theory = theory_of(axioms=AXIOMS)
+    schedule = ltn.callbacks.Schedule("p_forall", {0: 1, 1: 4})
+    options: dict[str, Any] = {"batch_size": 7, "epochs": 2, "shuffle": False, "verbose": 0}
+    history = theory.fit(DATA, callbacks=[schedule], validation_data=points(9, seed=1), **options)
+    return theory, logs_of(history)
+
+
+class TestTogether:
+    def test_the_history_is_that_of_one_process(
+        self, together: list[dict[str, Any]], alone: tuple[ltn.Theory, dict[str, list[float]]]
+    ) -> None:
+        for worker in together:
+            assert_same_logs(worker["history"], alone[1])
+
+    def test_the_weights_are_those_of_one_process(
+        self, together: list[dict[str, Any]], alone: tuple[ltn.Theory, dict[str, list[float]]]
+    ) -> None:
+        first, second = (weights_in(worker["weights"]) for worker in together)
+        assert_same_weights(first, second)
+        assert_same_weights(first, alone[0].get_weights(), atol=ATOL)
+
+    def test_they_evaluate_and_predict(
+        self, together: list[dict[str, Any]], alone: tuple[ltn.Theory, dict[str, list[float]]]
+    ) -> None:
+        for worker in together:
+            assert_close(worker["evaluate"], alone[0].evaluate(DATA, batch_size=7, verbose=0))
+            predicted = alone[0].predict(DATA, batch_size=7, verbose=0)["satisfaction"]
+            assert_close(worker["predict"], predicted)
+
+    def test_each_shows_the_progress(self, together: list[dict[str, Any]], folder: Path) -> None:
+        for number in range(2):
+            shown = (folder / f"together-{number}.log").read_text(errors="replace")
+            assert "Epoch 2/2" in shown
+            assert "val_satisfaction: " in shown
+
+    def test_each_can_save_and_the_first_one_alone(
+        self, together: list[dict[str, Any]], folder: Path
+    ) -> None:
+        for file in (together[0]["saved"], together[1]["saved"], folder / "first.keras"):
+            loaded = keras.saving.load_model(file)
+            assert_same_weights(loaded.get_weights(), weights_in(together[0]["weights"]))
+
+    def test_a_data_set_is_divided(self, together: list[dict[str, Any]]) -> None:
+        theory = theory_of(axioms=AXIOMS)
+        logs = logs_of(theory.fit(DATA, batch_size=7, epochs=2, shuffle=False, verbose=0))
+        for worker in together:
+            assert_same_logs(worker["data set"], logs)
+
+    def test_axioms_may_need_no_data(self, together: list[dict[str, Any]]) -> None:
+        keras.utils.set_random_seed(0)
+        facts = smokers()
+        facts.compile(keras.optimizers.SGD(0.5))
+        logs = logs_of(facts.fit(epochs=2, verbose=0))
+        for worker in together:
+            assert_same_logs(worker["no data"], logs)
+
+    def test_they_agree_on_an_order_of_the_data(self, together: list[dict[str, Any]]) -> None:
+        first, second = together
+        assert first["shuffled"] == second["shuffled"]
+        assert_same_weights(weights_in(first["shuffled weights"]), weights_in(second["shuffled weights"]))
+
+
+class TestKilled:
+    def test_the_run_goes_on_to_the_same_weights(
+        self, together: list[dict[str, Any]], tmp_path: Path
+    ) -> None:
+        with workers("killed", tmp_path) as (_, second):
+            assert second.wait(PATIENCE) == -signal.SIGKILL
+        assert [file.name for file in (tmp_path / "backup").glob("epoch-*")] == [f"epoch-{KILLED_IN}.npz"]
+        for worker in results("resumed", tmp_path):
+            assert worker["epochs"] == list(range(KILLED_IN, EPOCHS))
+            expected = weights_in(together[0]["shuffled weights"])
+            # Adam divides a gradient by its size: rounding of small ones moves weights a little more.
+            assert_same_weights(weights_in(worker["weights"]), expected, atol=1e-5)
+        assert os.listdir(tmp_path / "backup") == []

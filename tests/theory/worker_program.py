@@ -1,0 +1,116 @@
+"""One of several workers that train a theory together: `python -m tests.theory.worker_program` runs a task.
+
+The arguments are the number of the worker, the ports of all of them, the task, and a folder that they share.
+"""
+
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+import ltn
+from tests.theory.replicated import AXIOMS, DATA, logs_of, points, theory_of
+from tests.theory.theories import smokers
+
+EPOCHS = 6
+# Epochs count from 0.
+KILLED_IN = 3
+
+
+def adam() -> keras.optimizers.Optimizer:
+    return keras.optimizers.Adam(0.05)
+
+
+class Killed(keras.callbacks.Callback):
+    """The end of this process, in the middle of an epoch."""
+
+    def __init__(self, epoch: int):
+        super().__init__()
+        self.last = epoch
+        self.now = -1
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self.now = epoch
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        if self.now == self.last and batch == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def backed_up(
+    strategy: tf.distribute.Strategy | None, folder: Path, *others: keras.callbacks.Callback
+) -> tuple[ltn.Theory, keras.callbacks.History]:
+    """A training that leaves a backup and goes on from one, on data in an order that depends on the seed."""
+    theory = theory_of(strategy, optimizer=adam)
+    callbacks = [ltn.callbacks.Backup(folder / "backup"), *others]
+    return theory, theory.fit(DATA, batch_size=7, epochs=EPOCHS, verbose=0, callbacks=callbacks)
+
+
+def together(strategy: tf.distribute.Strategy, worker: int, folder: Path) -> dict[str, Any]:
+    """What several workers do in one session."""
+    found: dict[str, Any] = {}
+    options = {"batch_size": 7, "epochs": 2, "shuffle": False}
+    theory = theory_of(strategy, axioms=AXIOMS)
+    schedule = ltn.callbacks.Schedule("p_forall", {0: 1, 1: 4})
+    validation = points(9, seed=1)
+    history = theory.fit(DATA, callbacks=[schedule], validation_data=validation, verbose=1, **options)
+    found["history"] = logs_of(history)
+    found["weights"] = kept(theory, worker, folder / "weights")
+    found["evaluate"] = theory.evaluate(DATA, batch_size=7, verbose=0)
+    found["predict"] = theory.predict(DATA, batch_size=7, verbose=0)["satisfaction"].tolist()
+    theory.save(folder / f"worker-{worker}.keras")
+    found["saved"] = str(folder / f"worker-{worker}.keras")
+    # The others do not wait.
+    if worker == 0:
+        theory.save(folder / "first.keras")
+    data_set = tf.data.Dataset.from_tensor_slices(DATA).batch(7)
+    found["data set"] = logs_of(theory_of(strategy, axioms=AXIOMS).fit(data_set, epochs=2, verbose=0))
+    with strategy.scope():
+        keras.utils.set_random_seed(0)
+        facts = smokers()
+        facts.compile(keras.optimizers.SGD(0.5))
+    found["no data"] = logs_of(facts.fit(epochs=2, verbose=0))
+    theory, history = backed_up(strategy, folder)
+    found["shuffled"] = logs_of(history)
+    found["shuffled weights"] = kept(theory, worker, folder / "shuffled")
+    return found
+
+
+def kept(theory: ltn.Theory, worker: int, file: Path) -> str:
+    path = file.with_name(f"{file.name}-{worker}.npz")
+    np.savez(path, *theory.get_weights())
+    return str(path)
+
+
+def killed(strategy: tf.distribute.Strategy, worker: int, folder: Path) -> dict[str, Any]:
+    """The second worker dies while they train."""
+    backed_up(strategy, folder, *([Killed(KILLED_IN)] if worker == 1 else []))
+    return {}
+
+
+def resumed(strategy: tf.distribute.Strategy, worker: int, folder: Path) -> dict[str, Any]:
+    """The same training, started again."""
+    theory, history = backed_up(strategy, folder)
+    return {"epochs": history.epoch, "weights": kept(theory, worker, folder / "resumed")}
+
+
+def main() -> None:
+    number, ports, task, folder = sys.argv[1:]
+    addresses = [f"127.0.0.1:{port}" for port in ports.split(",")]
+    cluster = {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": int(number)}}
+    os.environ["TF_CONFIG"] = json.dumps(cluster)
+    strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    tasks = {"together": together, "killed": killed, "resumed": resumed}
+    found = tasks[task](strategy, int(number), Path(folder))
+    Path(folder, f"{task}-{number}.json").write_text(json.dumps(found))
+    print("done", flush=True)
+
+
+if __name__ == "__main__":
+    main()
