@@ -26,7 +26,8 @@ class Backup(keras.callbacks.Callback):
     A program that is started again with the same folder begins after the last epoch that was finished,
     with the weights and the optimizer as they were; when training ends, the backup is removed. Of several
     workers the first one writes and all read: the folder is one that all of them see. The result is the same
-    where the order of batches is: with several replicas and the same seed, or with `shuffle=False`.
+    where the order of batches is: with `shuffle=False`, or, with several replicas, for data that are a
+    dictionary and a seed set by `keras.utils.set_random_seed`.
 
     Args:
         folder: for the backup, created if need be.

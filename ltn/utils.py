@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,8 +24,8 @@ __all__ = [
 ]
 
 
-# So many features that a loop over them is faster than an axis.
-_FEW = set(range(1, 9))
+# Up to so many features, a loop over them is faster than a sum along their axis.
+_MOST_FEATURES = 8
 
 
 def Pred_equal_strict() -> Predicate:
@@ -163,8 +164,8 @@ def distance(u: tf.Tensor, v: tf.Tensor, features: Sequence[int]) -> tf.Tensor:
     >>> distance(tf.constant([[3.0, 4.0]]), tf.constant([[0.0, 0.0]]), [1]).numpy().tolist()
     [5.0]
     """
-    sizes = {u.shape[axis] for axis in features} | {v.shape[axis] for axis in features}
-    if len(features) != 1 or len(sizes) != 1 or not sizes <= _FEW:
+    sizes = {tensor.shape[axis] for tensor in (u, v) for axis in features}
+    if len(features) != 1 or len(sizes) != 1 or (sizes.pop() or math.inf) > _MOST_FEATURES:
         return norm(u - v, features)
     # The sums over all pairs, feature by feature: TensorFlow is slow where the last axis is short.
     pairs = zip(tf.unstack(u, axis=-1), tf.unstack(v, axis=-1), strict=True)

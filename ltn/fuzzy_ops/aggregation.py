@@ -17,7 +17,7 @@ from ltn.fuzzy_ops.selection import Selection, Statistics, segmented
 class Part(NamedTuple):
     """What an aggregator keeps of a part of the values: a statistic, and how much it weighs in the whole.
 
-    The weight is 0 where nothing was selected.
+    The weight is the number of values, or of those that are the extreme; 0 where nothing was selected.
     """
 
     statistic: tf.Tensor

@@ -339,13 +339,17 @@ def _power_mean(xs: tf.Tensor, selection: Statistics, p: int | tf.Tensor, stable
 
 def _mean_of_powers(xs: tf.Tensor, selection: Statistics, p: int) -> tf.Tensor:
     """The mean of x_i^p, whose gradient takes fewer passes over the values than TensorFlow's would."""
+    if selection.weights is not None:
+        # They may have a gradient too.
+        return selection.mean(_power(xs, p))
+    # Here, since what the gradient makes belongs to its own graph.
+    count = tf.maximum(selection.count, 1.0)
 
     @tf.custom_gradient
     def mean(xs: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
         def gradient(upstream: tf.Tensor) -> tf.Tensor:
-            factor = p * upstream / tf.maximum(selection.count, 1.0)
-            slopes = selection.keep(selection.spread(factor) * _power(xs, p - 1), 0.0)
-            return slopes if selection.weights is None else selection.weights * slopes
+            slopes = selection.spread(p * upstream / count) * _power(xs, p - 1)
+            return selection.keep(slopes, 0.0)
 
         return selection.mean(_power(xs, p)), gradient
 

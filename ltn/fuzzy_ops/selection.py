@@ -76,15 +76,18 @@ class Statistics(abc.ABC):
         return self._max(self.keep(values, values.dtype.min))
 
     def ties(self, values: tf.Tensor, extreme: tf.Tensor) -> tf.Tensor:
-        """How many of the selected values are equal to their extreme."""
-        return self.total(tf.cast(values == self.spread(extreme), values.dtype))
+        """How many of the selected values are equal to their extreme; what is not a number counts too."""
+        return self.total(self._tied(values, extreme))
 
     def among_ties(self, values: tf.Tensor, extreme: tf.Tensor) -> tf.Tensor:
         """The extreme, with a gradient that those equal to it share by their weights."""
-        tied = self.keep(tf.cast(values == self.spread(extreme), values.dtype), 0.0)
+        tied = self.keep(self._tied(values, extreme), 0.0)
         share = tied if self.weights is None else tied * self.weights
         share = tf.stop_gradient(tf.math.divide_no_nan(share, self.spread(self._sum(share))))
         return tf.stop_gradient(extreme) + self._sum(share * (values - tf.stop_gradient(values)))
+
+    def _tied(self, values: tf.Tensor, extreme: tf.Tensor) -> tf.Tensor:
+        return tf.cast((values == self.spread(extreme)) | tf.math.is_nan(values), values.dtype)
 
     def mean(self, values: tf.Tensor) -> tf.Tensor:
         """The mean; 1 where nothing is selected, so that a root taken of it has a finite gradient."""

@@ -129,12 +129,22 @@ def _mapped(
             start = tf.constant(0), [tf.zeros_like(source) for source in sources]
             shapes = tf.TensorShape([]), [source.shape for source in sources]
             _, found = tf.while_loop(lambda k, _: k < count, add, start, shapes, parallel_iterations=1)
-            own = len(values)
+            found, own = _differentiated(*found), len(values)
             return (found[:own], found[own:]) if variables else found
 
         return [array.stack() for array in written], gradient
 
     return mapped(*inputs, *data.values())
+
+
+@tf.custom_gradient
+def _differentiated(*slopes: tf.Tensor) -> tuple[list[tf.Tensor], Callable[..., Any]]:
+    """The slopes themselves, which cannot be differentiated again: the slices are forgotten."""
+
+    def refuse(*_: tf.Tensor) -> Any:
+        raise LogicValueError("There are no second derivatives through chunks: leave out `chunk`.")
+
+    return list(slopes), refuse
 
 
 def _weights(evaluation: Evaluation, node: Quantifier) -> list[Any]:

@@ -135,8 +135,8 @@ class Evaluation:
     def bind(self, variables: Sequence[str]) -> str:
         """The axis of a variable, or of those of a `diag`."""
         sources = {v: (self.groundings.source(v) or ("none", ""))[0] for v in variables}
-        if {"data", "domain"} <= set(sources.values()):
-            given = next(v for v, kind in sources.items() if kind == "data")
+        given = next((v for v, kind in sources.items() if kind in ("data", "gathered")), None)
+        if given is not None and "domain" in sources.values():
             other = next(v for v, kind in sources.items() if kind == "domain")
             raise LogicValueError(
                 f"diag({', '.join(variables)}) pairs the data of '{given}' with all individuals of the "

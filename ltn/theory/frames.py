@@ -185,6 +185,7 @@ class Frames:
             tail = [axes.size_of(tensor, axis) for axis in range(len(front), tensor.shape.rank)]
             tensor = tf.reshape(tensor, [-1, *tail])
         index = _flat([sources[s] for s in front], [self._sizes[s] for s in front])
+        # The gradient is a sum over neighbouring tuples then.
         ascending = front == [self._tuples[label].leading]
         return cast(E, expression.of_this_kind(rows_of(tensor, index, ascending), [label, *rest]))
 

@@ -165,7 +165,8 @@ def _sorted(
     if count > _MOST:
         raise LogicValueError(
             f"The guard is to be searched among {count:,} combinations of the variables "
-            f"{', '.join(frame)}, more than {_MOST:,}: bind fewer of them under one guard."
+            f"{', '.join(frame)}, more than {_MOST:,}: evaluate it in chunks, ltn.Theory(chunk=...), or bind "
+            "fewer of them under one guard."
         )
     labels, shape = list(sizes), tuple(sizes.values())
     passes = np.ones(shape, bool)

@@ -9,8 +9,8 @@ import tensorflow as tf
 
 from ltn.core import axes
 
-# So many numbers in a row that a sum for each of them is faster than a sum of rows.
-_FEW = 8
+# Up to so many numbers in a row, a sum for each column is faster than a sum of rows.
+_MOST_COLUMNS = 8
 
 
 def rows_of(table: tf.Tensor, index: tf.Tensor, ascending: bool = False) -> tf.Tensor:
@@ -45,7 +45,7 @@ def _added_up(rows: tf.Tensor, index: tf.Tensor, count: Any, ascending: bool) ->
         missing = count - tf.shape(found)[0]
         padded = tf.pad(found, [[0, missing], *[[0, 0]] * (rows.shape.rank - 1)])
         return tf.ensure_shape(padded, [count if isinstance(count, int) else None, *rows.shape[1:]])
-    if width is None or width > _FEW or rows.dtype.size < 4:
+    if not width or width > _MOST_COLUMNS or rows.dtype.size < 4:
         return tf.math.unsorted_segment_sum(rows, index, count)
     columns = tf.unstack(tf.reshape(rows, [tf.size(index), width]), axis=1)
     size = tf.cast(count, index.dtype)

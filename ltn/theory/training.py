@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 import warnings
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -36,12 +37,14 @@ class Training(KnowledgeBase):
     ):
         super().__init__(semantics, name=name)
         self.regularizer = keras.regularizers.get(regularizer)
-        if chunk is not None and (isinstance(chunk, bool) or not isinstance(chunk, int) or chunk < 1):
+        if chunk is not None and (
+            isinstance(chunk, bool) or not isinstance(chunk, numbers.Integral) or chunk < 1
+        ):
             raise LogicValueError(
                 "`chunk` must be a number of combinations of individuals, at least 1, or None; "
                 f"got {chunk!r}."
             )
-        self.chunk = chunk
+        self.chunk: int | None = None if chunk is None else int(chunk)
         # Out of Keras's sight, which would keep the metrics of axioms that were replaced.
         self._state = SimpleNamespace(means=None, seen=None)
 

@@ -250,3 +250,39 @@ def test_gradient_to_p_ignores_what_the_mask_leaves_out(operator: Any, stable: b
     masked = gradients(lambda p: operator(p, stable)(xs, mask=mask), p)
     assert_close(masked, gradients(lambda p: operator(p, stable)(xs[:3]), p), rtol=1e-4, atol=0.0)
     assert np.all(masked != 0.0)
+
+
+@pytest.mark.parametrize("p", [2, 3, 8])
+@pytest.mark.parametrize("kind", [fo.Aggreg_pMean, fo.Aggreg_pMeanError])
+class TestSmallIntegers:
+    """Their powers are products, with a gradient of our own; near them it is TensorFlow's."""
+
+    def test_gradients_of_values_and_weights_are_those_of_numbers_near_them(self, kind: Any, p: int) -> None:
+        def gradients(p: float) -> Any:
+            xs, weights = tf.constant([0.3, 0.8, 0.5]), tf.constant([0.1, 0.2, 0.0])
+            with tf.GradientTape() as tape:
+                tape.watch([xs, weights])
+                value = kind(p)(xs, weights=weights)
+            return tape.gradient(value, [xs, weights])
+
+        for actual, expected in zip(gradients(p), gradients(p + 1e-5), strict=True):
+            # The exponents differ by 1e-5.
+            np.testing.assert_allclose(actual, expected, rtol=1e-3, atol=1e-4)
+
+    def test_a_tape_can_be_asked_again_and_about_the_slope(self, kind: Any, p: int) -> None:
+        def slopes(xs: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+            with tf.GradientTape() as outer:
+                outer.watch(xs)
+                with tf.GradientTape(persistent=True) as tape:
+                    tape.watch(xs)
+                    value = kind(p)(xs)
+                slope = tape.gradient(value, xs)
+            return slope, tape.gradient(value, xs), outer.gradient(slope, xs)
+
+        xs, step = tf.constant([0.3, 0.8, 0.5], tf.float64), 1e-6
+        first, again, second = slopes(xs)
+        np.testing.assert_array_equal(first, again)
+        nudged = [
+            slopes(xs + step * unit)[0] - slopes(xs - step * unit)[0] for unit in tf.eye(3, dtype=xs.dtype)
+        ]
+        np.testing.assert_allclose(second, sum(nudged) / (2.0 * step), atol=1e-6)  # by differences

@@ -76,3 +76,10 @@ def test_hyperparameters_are_those_of_the_call() -> None:
     assert_agree([exists.join(parts, p=7)], [exists(xs, p=7)])
     with pytest.raises(LogicTypeError, match="no hyper-parameter `q`"):
         exists.part(xs, 0, q=1)
+
+
+@pytest.mark.parametrize("operator", [fo.Aggreg_Min(), fo.Aggreg_Max(), fo.Aggreg_Mean(), fo.Aggreg_pMean()])
+def test_what_is_not_a_number_is_not_lost(operator: Any) -> None:
+    parts = [operator.part([0.3], 0), operator.part([0.5, np.nan], 0)]
+    assert np.isnan(operator.join(parts))
+    assert np.isnan(operator.join([operator.part([np.nan], 0)]))

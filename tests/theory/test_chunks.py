@@ -545,6 +545,19 @@ class TestErrors:
         with pytest.raises(LogicValueError, match=rf"`chunk` must be .* at least 1, or None; got {chunk!r}"):
             ltn.Theory(chunk=chunk)
 
+    def test_a_number_of_numpy_is_one(self) -> None:
+        chunk: Any = np.int64(5)
+        assert ltn.Theory(chunk=chunk).chunk == 5
+
+    def test_second_derivatives_are_refused(self) -> None:
+        theory = relation(chunk=4)
+        with tf.GradientTape() as outer:
+            with tf.GradientTape() as inner:
+                satisfaction = theory({})["satisfaction"]
+            slopes = inner.gradient(satisfaction, theory.trainable_variables)
+        with pytest.raises(LogicValueError, match="no second derivatives through chunks: leave out `chunk`"):
+            outer.gradient(slopes, theory.trainable_variables)
+
     def test_more_than_an_int32_is_everything(self) -> None:
         theory = points("forall x, y: F(x, y)", chunk=10**20)
         whole = points("forall x, y: F(x, y)")
