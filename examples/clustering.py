@@ -34,15 +34,15 @@ EDGE, SPREAD = 0.2, 0.1
 
 
 def theory_of_clusters(network: Callable[..., Any], values: np.ndarray | None = None) -> ltn.Theory:
-    """What is known about clusters of points; `values` are all there are, else they come as data."""
+    """What is known about clusters of points: those of `values`, or such as come as data."""
     theory = ltn.Theory("stable_product", p_forall=4, p_exists=1)
 
     # Domains
-    points = theory.domain("points", shape=2, bounds=(-1, 1))
+    points = theory.domain("points", shape=2, bounds=(-1, 1), values=values)
     clusters = theory.domain("clusters", values=range(CLUSTERS))
 
     # Variables
-    theory.variables("x, y", points, values)
+    theory.variables("x, y", points)
     theory.variable("c", clusters)
 
     # Predicates, and their grounding
