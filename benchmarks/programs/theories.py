@@ -123,7 +123,7 @@ def theory_of_smokers() -> ltn.Theory:
 def step_of_theory(
     theory: ltn.Theory,
     table: dict[str, np.ndarray] | None = None,
-    batch_size: int | None = None,
+    batch_size: int = 1,
     phase: str = "train",
 ) -> Step:
     """What `fit` or `evaluate` calls for each batch, fed as they feed it."""

@@ -18,7 +18,18 @@ Complete = Callable[[Mapping[str, Any]], None]
 
 def no_data() -> tf.data.Dataset:
     """An endless data set of batches without data."""
-    return tf.data.Dataset.from_tensors({data_module.NOTHING: tf.zeros(1)}).repeat()
+    return tf.data.Dataset.from_tensors(nothing()).repeat()
+
+
+def nothing() -> dict[str, tf.Tensor]:
+    """A batch without data."""
+    return {data_module.NOTHING: tf.zeros(1)}
+
+
+def gives_nothing(batches: tf.data.Iterator) -> bool:
+    """Whether an iterator is one of `no_data`."""
+    spec = batches.element_spec
+    return isinstance(spec, Mapping) and set(spec) == {data_module.NOTHING}
 
 
 def batches(table: Mapping[str, Any], batch_size: int, shuffle: bool) -> tf.data.Dataset:

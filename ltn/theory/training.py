@@ -20,6 +20,7 @@ from ltn.theory.axioms import Axiom
 from ltn.theory.knowledge_base import KnowledgeBase
 from ltn.theory.metrics import AxiomMeans
 from ltn.theory.satisfaction import Satisfaction, satisfaction
+from ltn.theory.steps import CompiledStep
 
 Data = Mapping[str, Any]
 
@@ -159,36 +160,19 @@ class Training(KnowledgeBase):
         return {name: values[::count] for name, values in found.items()}
 
     def make_train_function(self, force: bool = False) -> Any:
-        """What `fit` calls for each batch: the compiled step on the next batch of an iterator.
-
-        Keras's own wraps the logs into an optional and takes them out again, which for many axioms costs
-        half of a small step; it is left to several steps per execution.
-        """
-        if distribution.is_several(self.distribute_strategy):
-            if self.train_function is None or force:
-                self.train_function = self._function_of_replicas(self.train_step)
-            return self.train_function
-        if self.run_eagerly or self.steps_per_execution != 1:
+        """What `fit` calls for each batch; Keras's own is left to several steps per execution."""
+        if self._is_left_to_keras():
             return super().make_train_function(force)
         if self.train_function is None or force:
-            step = tf.function(
-                self.train_step, autograph=False, reduce_retracing=True, jit_compile=self.jit_compile
-            )
-            # The next batch is taken in the graph, where its size is not known: all sizes share a trace.
-            next_step = tf.function(lambda batches: step(batches.get_next()), autograph=False)
-
-            def function(batches: Any) -> dict[str, tf.Tensor]:
-                return next_step(batches) if isinstance(batches, tf.data.Iterator) else step(next(batches))
-
-            self.train_function = function
+            self.train_function = self._function_of(self.train_step)
         return self.train_function
 
     def make_test_function(self, force: bool = False) -> Any:
         """What `evaluate` calls for each batch."""
-        if not distribution.is_several(self.distribute_strategy):
+        if self._is_left_to_keras():
             return super().make_test_function(force)
         if self.test_function is None or force:
-            self.test_function = self._function_of_replicas(self.test_step)
+            self.test_function = self._function_of(self.test_step)
         return self.test_function
 
     def train_step(self, data: Any) -> dict[str, tf.Tensor]:
@@ -266,8 +250,14 @@ class Training(KnowledgeBase):
             kwargs[steps] = kwargs.get(steps) or 1
         return sources.checked(self.signature, x, self._check_complete)
 
-    def _function_of_replicas(self, step: Any) -> Any:
-        return distribution.function_of(self.distribute_strategy, step, compiled=not self.run_eagerly)
+    def _is_left_to_keras(self) -> bool:
+        one_device = not distribution.is_several(self.distribute_strategy)
+        return one_device and (self.run_eagerly or self.steps_per_execution != 1)
+
+    def _function_of(self, step: Any) -> Any:
+        if distribution.is_several(self.distribute_strategy):
+            return distribution.function_of(self.distribute_strategy, step, compiled=not self.run_eagerly)
+        return CompiledStep(step, self.jit_compile)
 
     def _divided(
         self, x: Any, batch_size: int | None, callbacks: Any, kwargs: dict[str, Any]

@@ -1,0 +1,54 @@
+"""Compiled steps: what Keras calls for each batch."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from ltn.theory import sources
+
+Logs = dict[str, tf.Tensor]
+
+
+class CompiledStep:
+    """A step on the next batch of an iterator, compiled once for iterators of one kind.
+
+    Keras's own wraps the logs into an optional and takes them out again, and TensorFlow compares the type of
+    an iterator with that of the step at every call: both take their time, beside steps of a millisecond.
+    """
+
+    def __init__(self, step: Callable[[Any], Logs], jit_compile: bool):
+        self._step = tf.function(step, autograph=False, reduce_retracing=True, jit_compile=jit_compile)
+        self._of_kind: dict[tf.TypeSpec, Callable[..., Logs]] = {}
+        # The last iterator, which is not kept alive, since it may hold all data; and the step for it.
+        self._iterator: weakref.ref[Any] | None = None
+        self._of_iterator: Callable[..., Logs] = self._step
+
+    def __call__(self, batches: Any) -> Logs:
+        """The logs of the step; `batches` is an iterator of TensorFlow's, or any other."""
+        if not isinstance(batches, tf.data.Iterator) or tf.config.functions_run_eagerly():
+            return self._step(next(batches))
+        if self._iterator is None or self._iterator() is not batches:
+            self._iterator = weakref.ref(batches)
+            self._of_iterator = self._compiled(tf.type_spec_from_value(batches))
+        return self._of_iterator(*tf.nest.flatten(batches, expand_composites=True))
+
+    def _compiled(self, kind: tf.TypeSpec) -> Callable[..., Logs]:
+        """The step as a function of the tensor that stands for an iterator."""
+        if kind not in self._of_kind:
+
+            def next_step(iterator: tf.Tensor) -> Logs:
+                batches = tf.nest.pack_sequence_as(kind, [iterator], expand_composites=True)
+                if sources.gives_nothing(batches):
+                    return self._step(sources.nothing())
+                # Taken in the graph, where its size may be unknown: the last batch shares the trace.
+                return self._step(batches.get_next())
+
+            function = tf.function(
+                next_step, autograph=False, input_signature=[tf.TensorSpec([], tf.resource)]
+            )
+            self._of_kind[kind] = function.get_concrete_function()
+        return self._of_kind[kind]
