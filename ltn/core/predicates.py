@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from ltn._autograph import no_autograph
@@ -61,8 +62,12 @@ class Predicate(Symbol):
         return individuals, classes
 
     @no_autograph
-    def truth(self, output: tf.Tensor, batch: Batch, classes: Term | None) -> Formula:
+    def truth(
+        self, output: tf.Tensor, batch: Batch, classes: Term | None, values: tf.Tensor | None = None
+    ) -> Formula:
         """The truth values, from the output of the network (for `FromLogits` its logits).
+
+        A caller that has `self.values(output)` already gives it as `values`.
 
         `P([t1, ..., tm])` in parts, for a caller that runs networks itself:
 
@@ -74,10 +79,14 @@ class Predicate(Symbol):
         >>> P.truth(P.run(batch, as_list=True), batch, classes)
         Formula(tensor=[0.5    0.7311], free_vars=['x'])
         """
-        values = self.model.activation(output) if isinstance(self.model, LogitsModel) else output
-        formula = self._formula(values, batch, classes)
+        formula = self._formula(self.values(output) if values is None else values, batch, classes)
         check_truths(formula.tensor, f"The values of {self!r}")
         return formula
+
+    @no_autograph
+    def values(self, output: tf.Tensor) -> tf.Tensor:
+        """The truth values that the output of the network stands for: one, or one per class, for each row."""
+        return self.model.activation(output) if isinstance(self.model, LogitsModel) else output
 
     @no_autograph
     def log_truth(
@@ -87,6 +96,7 @@ class Predicate(Symbol):
         classes: Term | None,
         negated: bool = False,
         logits: tf.Tensor | None = None,
+        values: tf.Tensor | None = None,
     ) -> Formula:
         """The logarithm of the truth values, or of one minus them; from logits where there are any.
 
@@ -97,6 +107,7 @@ class Predicate(Symbol):
             negated: log(1 - truth) instead of log(truth).
             logits: of a network that ends with a sigmoid, what comes before it (`groundings.logits_of`): its
                 logarithm neither saturates nor stops learning. `FromLogits` needs none.
+            values: `self.log_values(output, negated, logits)`, of a caller that has it already.
 
         >>> import ltn
         >>> P = ltn.Predicate.FromLogits(lambda args: args[0], "sigmoid", with_class_indexing=False)
@@ -104,17 +115,24 @@ class Predicate(Symbol):
         >>> P.log_truth(P.run(batch, as_list=True), batch, None, negated=True)
         Formula(tensor=[  -0.6931 -200.    ], free_vars=['z'])
         """
-        if isinstance(self.model, LogitsModel):
-            values = self.model.log_activation(at_least_float32(output), negated)
-        elif logits is not None:
-            values = log_sigmoid(at_least_float32(logits), negated)
-        else:
-            truths = at_least_float32(output)
-            check_truths(truths, f"The values of {self!r}")
-            values = log_truth(1.0 - truths if negated else truths)
+        if not isinstance(self.model, LogitsModel) and logits is None:
+            check_truths(at_least_float32(output), f"The values of {self!r}")
+        values = self.log_values(output, negated, logits) if values is None else values
         formula = self._formula(values, batch, classes)
         check(formula.tensor, lambda logs: logs <= 0.0, f"The log-truths of {self!r} must be at most 0")
         return formula
+
+    @no_autograph
+    def log_values(
+        self, output: tf.Tensor, negated: bool = False, logits: tf.Tensor | None = None
+    ) -> tf.Tensor:
+        """The logarithms of `values`, or of one minus them; the arguments are those of `log_truth`."""
+        if isinstance(self.model, LogitsModel):
+            return self.model.log_activation(at_least_float32(output), negated)
+        if logits is not None:
+            return log_sigmoid(at_least_float32(logits), negated)
+        truths = at_least_float32(output)
+        return log_truth(1.0 - truths if negated else truths)
 
     def _formula(self, values: tf.Tensor, batch: Batch, classes: Term | None) -> Formula:
         """One value per row, or per class of each row, as a formula over the variables."""
@@ -142,8 +160,11 @@ class Predicate(Symbol):
             + (f"from 0 to {count - 1}" if isinstance(count, int) else "below the number of its logits"),
         )
         table = tf.reshape(values, [*batch.sizes, count])
-        found = axes.sizes([table, numbers], [batch.labels, classes.free_vars])
         order = axes.union([batch.labels, classes.free_vars])
+        on_own_axis = len(classes.free_vars) == 1 and classes.free_vars[0] not in batch.labels
+        if on_own_axis and _are_all(classes, count):
+            return Formula(table, order)
+        found = axes.sizes([table, numbers], [batch.labels, classes.free_vars])
         shape = [found[label] for label in order]
         indices = axes.broadcast(tf.cast(numbers, tf.int32), classes.free_vars, order, found)
         rows, picks = math.prod(batch.sizes), math.prod(shape[len(batch.sizes) :])
@@ -224,3 +245,9 @@ class Predicate(Symbol):
          [9.9995e-01 4.5398e-05]], free_vars=['x', 'c'])
         """
         return cls(LogitsModel(logits_model, activation_function, with_class_indexing), name)
+
+
+def _are_all(classes: Term, count: axes.Size) -> bool:
+    """Whether the classes are known when tracing, and are all of them in their order: 0, 1, 2, ..."""
+    known = tf.get_static_value(classes.tensor)
+    return known is not None and isinstance(count, int) and np.array_equal(known.ravel(), range(count))

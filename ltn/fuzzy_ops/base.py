@@ -8,6 +8,7 @@ function runs compiled by `tf.function`; inside another graph it is traced strai
 import abc
 import dataclasses
 import functools
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import tensorflow as tf
@@ -111,6 +112,39 @@ class Connective(Operator):
         tensors = truth_values(*operands)
         check_broadcast(self, *tensors)
         return self._run(*tensors, **hyperparameters)
+
+
+Projection = Callable[[tf.Tensor], tf.Tensor]
+
+
+@dataclasses.dataclass(frozen=True)
+class Projected(Connective):
+    """A connective that projects its operands first, unless `stable` is False."""
+
+    projections: ClassVar[tuple[Projection, ...]]
+    stable: bool = True
+
+    @staticmethod
+    @abc.abstractmethod
+    def _plain(*operands: tf.Tensor) -> tf.Tensor:
+        """The connective without projections."""
+
+    @classmethod
+    def _evaluate(cls, *operands: tf.Tensor, stable: bool) -> tf.Tensor:
+        if stable:
+            pairs = zip(cls.projections, operands, strict=True)
+            operands = tuple(project(operand) for project, operand in pairs)
+        return cls._plain(*operands)
+
+    @property
+    def projection(self) -> Projection | None:
+        """What a caller may do to each operand itself, and then call with `stable=False`; None if it may not.
+
+        It may where all operands are projected alike, by the class itself: one derived from it may do
+        something else.
+        """
+        alike = len(set(self.projections)) == 1 and "projections" in vars(type(self))
+        return self.projections[0] if self.stable and alike else None
 
 
 @dataclasses.dataclass(frozen=True)

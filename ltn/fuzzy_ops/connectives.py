@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import tensorflow as tf
 
-from ltn.fuzzy_ops.base import Composed, Connective, check_operator, not_ones, not_zeros
+from ltn.fuzzy_ops.base import Composed, Connective, Projected, check_operator, not_ones, not_zeros
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class And_Min(Connective):
 
 
 @dataclass(frozen=True)
-class And_Prod(Connective):
+class And_Prod(Projected):
     """Product (Goguen) t-norm: T(x, y) = x y; stable: T(pi_0(x), pi_0(y)).
 
     T(x, 1) = x, T(x, 0) = 0, up to eps when stable. Operands broadcast. The plain product has
@@ -69,12 +69,10 @@ class And_Prod(Connective):
     0.2
     """
 
-    stable: bool = True
+    projections = (not_zeros, not_zeros)
 
     @staticmethod
-    def _evaluate(x: tf.Tensor, y: tf.Tensor, stable: bool) -> tf.Tensor:
-        if stable:
-            x, y = not_zeros(x), not_zeros(y)
+    def _plain(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
         return x * y
 
 
@@ -109,7 +107,7 @@ class Or_Max(Connective):
 
 
 @dataclass(frozen=True)
-class Or_ProbSum(Connective):
+class Or_ProbSum(Projected):
     """Probabilistic sum: S(x, y) = x + y - x y; stable: S(pi_1(x), pi_1(y)).
 
     S(x, 0) = x, S(x, 1) = 1, up to eps when stable. Operands broadcast. The plain sum has vanishing
@@ -119,12 +117,10 @@ class Or_ProbSum(Connective):
     0.7
     """
 
-    stable: bool = True
+    projections = (not_ones, not_ones)
 
     @staticmethod
-    def _evaluate(x: tf.Tensor, y: tf.Tensor, stable: bool) -> tf.Tensor:
-        if stable:
-            x, y = not_ones(x), not_ones(y)
+    def _plain(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
         return x + y - x * y
 
 

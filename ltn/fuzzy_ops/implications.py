@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import tensorflow as tf
 
 from ltn.fuzzy_ops.arguments import as_scalar, check_scalar
-from ltn.fuzzy_ops.base import Composed, Connective, check_operator, not_ones, not_zeros
+from ltn.fuzzy_ops.base import Composed, Connective, Projected, check_operator, not_ones, not_zeros
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Implies_Godel(Connective):
 
 
 @dataclass(frozen=True)
-class Implies_Reichenbach(Connective):
+class Implies_Reichenbach(Projected):
     """Reichenbach implication, strong, from the product: I(x, y) = 1 - x + x y.
 
     Stable: I(pi_0(x), pi_1(y)).
@@ -55,17 +55,15 @@ class Implies_Reichenbach(Connective):
     0.7
     """
 
-    stable: bool = True
+    projections = (not_zeros, not_ones)
 
     @staticmethod
-    def _evaluate(x: tf.Tensor, y: tf.Tensor, stable: bool) -> tf.Tensor:
-        if stable:
-            x, y = not_zeros(x), not_ones(y)
+    def _plain(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
         return 1.0 - x + x * y
 
 
 @dataclass(frozen=True)
-class Implies_Goguen(Connective):
+class Implies_Goguen(Projected):
     """Goguen implication, residuated, from the product: I(x, y) = 1 if x <= y, else y / x.
 
     Stable: I(pi_0(x), y).
@@ -78,12 +76,10 @@ class Implies_Goguen(Connective):
     0.5
     """
 
-    stable: bool = True
+    projections = (not_zeros, tf.identity)
 
     @staticmethod
-    def _evaluate(x: tf.Tensor, y: tf.Tensor, stable: bool) -> tf.Tensor:
-        if stable:
-            x = not_zeros(x)
+    def _plain(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
         holds = x <= y
         # The division must not see x = 0, not even where the other branch is taken: its gradient
         # would be 0 * inf there.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from ltn.core.groundings import logits_of
 from ltn.core.symbols import Batch, Symbol
 from ltn.language import Apply, Arithmetic, Name, Negative, Node
 from ltn.theory.frames import Frame, Frames
-from ltn.theory.spaces import Output
+from ltn.theory.outputs import Output, Returned
 
 
 @dataclass(frozen=True)
@@ -117,29 +117,24 @@ class Calls:
         inputs = [self._terms(call.node, dict(call.frame)) for call in calls]
         as_list = len(inputs[0]) > 1
         batches = [symbol.batch(terms) for terms in inputs]
-        if len(batches) > 1 and _rows_are_independent(symbol) and len({b.shapes for b in batches}) == 1:
-            outputs = _together(symbol, batches, as_list)
-        else:
-            outputs = [_output(symbol, batch, as_list) for batch in batches]
-        for call, output in zip(calls, outputs, strict=True):
-            self._outputs[call.key] = output
+        alike = len({batch.shapes for batch in batches}) == 1
+        pairs = list(zip(calls, batches, strict=True))
+        together = alike and _rows_are_independent(symbol)
+        for group in [pairs] if together else [[pair] for pair in pairs]:
+            returned = _returned(symbol, [batch for _, batch in group], as_list)
+            for part, (call, batch) in enumerate(group):
+                self._outputs[call.key] = Output(returned, part, batch)
 
 
-def _output(symbol: Symbol, batch: Batch, as_list: bool) -> Output:
-    rows = symbol.run(batch, as_list)
-    return Output(rows, batch, logits_of(rows) if isinstance(symbol, Predicate) else None)
-
-
-def _together(symbol: Symbol, batches: Sequence[Batch], as_list: bool) -> list[Output]:
-    tensors = [tf.concat(parts, axis=0) for parts in zip(*(b.tensors for b in batches), strict=True)]
-    whole = _output(symbol, batches[0]._replace(tensors=tensors), as_list)
-    counts = [math.prod(batch.sizes) for batch in batches]
-
-    def split(tensor: tf.Tensor | None) -> Iterable[Any]:
-        return [None] * len(counts) if tensor is None else tf.split(tensor, counts)
-
-    parts = zip(split(whole.rows), batches, split(whole.logits), strict=True)
-    return [Output(rows, batch, logits) for rows, batch, logits in parts]
+def _returned(symbol: Symbol, batches: Sequence[Batch], as_list: bool) -> Returned:
+    """What a network returns for some batches in one run."""
+    whole = batches[0]
+    if len(batches) > 1:
+        tensors = zip(*(batch.tensors for batch in batches), strict=True)
+        whole = whole._replace(tensors=[tf.concat(parts, axis=0) for parts in tensors])
+    rows = symbol.run(whole, as_list)
+    logits = logits_of(rows) if isinstance(symbol, Predicate) else None
+    return Returned(rows, logits, [math.prod(batch.sizes) for batch in batches])
 
 
 def _rows_are_independent(symbol: Symbol) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from ltn.core import Formula, Proposition, Term, axes
@@ -14,27 +13,20 @@ from ltn.core.symbols import Symbol
 from ltn.errors import LogicError, LogicValueError
 from ltn.fuzzy_ops import Aggregator
 from ltn.language import (
-    And,
     Apply,
     Binary,
     Comparison,
-    Iff,
-    Implies,
     Name,
     Node,
-    Not,
-    Or,
     Quantifier,
     Signature,
 )
-from ltn.theory import chunks, crisp, guards, quantifiers, replicas, terms
+from ltn.theory import chunks, connectives, crisp, guards, quantifiers, replicas, terms
 from ltn.theory.calls import Calls
 from ltn.theory.frames import Frame, Frames
 from ltn.theory.groundings import Groundings
 from ltn.theory.hyperparameters import Options
-from ltn.theory.spaces import Space
-
-_OPERATORS = {And: "And", Or: "Or", Implies: "Implies", Iff: "Equiv"}
+from ltn.theory.spaces import Space, truth_of
 
 
 class Evaluation:
@@ -154,8 +146,15 @@ class Evaluation:
         """The value of a node over the axes of a frame: a `Formula`, or a `Term`."""
         own = self.restricted(frame, node)
         key = (node, tuple(own.items()))
+        # Not by `once`: formulas may be nested so deep that each call in between counts.
         if key not in self._values:
             self._values[key] = self._compute(node, own)
+        return self._values[key]
+
+    def once(self, key: Hashable, compute: Callable[[], Any]) -> Any:
+        """What is computed, by whoever needs it first in this evaluation; `key` stands for it."""
+        if key not in self._values:
+            self._values[key] = compute()
         return self._values[key]
 
     def restricted(self, frame: Frame, node: Node) -> dict[str, str]:
@@ -166,11 +165,8 @@ class Evaluation:
         if isinstance(node, Quantifier):
             return quantifiers.quantified(self, node, frame)
         if isinstance(node, Binary):
-            operator = getattr(self.space.semantics, _OPERATORS[type(node)])
-            values = [self.value(operand, frame) for operand in _operands(node)]
-            return functools.reduce(lambda left, right: connect(operator, left, right), values)
-        negated = isinstance(node, Not)
-        atom = node.operand if isinstance(node, Not) else node
+            return connectives.connected(self, node, frame)
+        atom, negated = connectives.signed(node)
         if self.is_atom(atom):
             return self._atom(atom, frame, negated)
         if negated:
@@ -190,16 +186,21 @@ class Evaluation:
             return self.space.crisp(Formula(self.propositions[node.name].tensor, []), negated)
         if isinstance(node, Comparison):
             return crisp.compared(self, node, frame, negated)
-        applied = cast(Apply, node)
-        predicate = self.symbols[applied.symbol]
-        output, classes, low = self.output(applied, frame)
-        return self.frames.lift(self.space.atom(predicate, output, classes, negated), low, frame)
+        value, low = self.applied(cast(Apply, node), frame, negated)
+        return self.frames.lift(value, low, frame)
+
+    def applied(self, node: Apply, frame: Frame, negated: bool) -> tuple[Formula, Frame]:
+        """The value of a predicate on terms, or of its negation, and the frame of the network's rows."""
+        output, classes, low = self.output(node, frame)
+        predicate = self.symbols[node.symbol]
+        key = (node, tuple(low.items()), negated)
+        return self.once(key, lambda: self.space.atom(predicate, output, classes, negated)), low
 
     def truth(self, node: Apply, frame: Frame) -> Formula:
         """The truth of a predicate on terms, in [0, 1] whatever the space."""
         predicate = self.symbols[node.symbol]
         output, classes, low = self.output(node, frame)
-        return self.frames.lift(predicate.truth(output.rows, output.batch, classes), low, frame)
+        return self.frames.lift(truth_of(predicate, output, classes), low, frame)
 
     def output(self, node: Apply, frame: Frame) -> tuple[Any, Term | None, dict[str, str]]:
         """What the network of a symbol returned, the classes to pick from it, and the frame of both."""
@@ -246,7 +247,7 @@ class Evaluation:
                 self._announce(node.guard, inner)
             self._announce(node.body, inner)
             return
-        for child in _operands(node) if isinstance(node, Binary) else node.children:
+        for child in connectives.operands(node) if isinstance(node, Binary) else node.children:
             self._announce(child, frame)
         if isinstance(node, Apply) and node.symbol in self.symbols:
             network, _ = self._split(node)
@@ -316,14 +317,3 @@ def explained(node: Node) -> Iterator[None]:
 def _ordered(value: Term | Formula, frame: Frame) -> Any:
     order = list(dict.fromkeys(frame.values()))
     return value.of_this_kind(axes.reorder(value.tensor, value.free_vars, order), order)
-
-
-def _operands(node: Binary) -> list[Node]:
-    """The operands of a chain as a & b & c, so that long ones need no deep recursion."""
-    chained = isinstance(node, And | Or)
-    operands = [node.right]
-    left = node.left
-    while chained and type(left) is type(node):
-        operands.append(left.right)
-        left = left.left
-    return [left, *reversed(operands)]

@@ -6,23 +6,15 @@ these values come from the semantics.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import tensorflow as tf
 
 from ltn.core import Formula, Predicate, Term
-from ltn.core.symbols import Batch
 from ltn.fuzzy_ops.logspace import log1mexp, log_truth
 from ltn.language import Node, negation_normal_form
 from ltn.semantics import LogSemantics, Semantics
-
-
-class Output(NamedTuple):
-    """The rows that a network returned for a batch, and the logits behind them where it has any."""
-
-    rows: tf.Tensor
-    batch: Batch
-    logits: tf.Tensor | None = None
+from ltn.theory.outputs import Output
 
 
 class Space(Protocol):
@@ -59,7 +51,7 @@ class TruthSpace:
         return formula
 
     def atom(self, predicate: Predicate, output: Output, classes: Term | None, negated: bool) -> Formula:
-        return self.crisp(predicate.truth(output.rows, output.batch, classes), negated)
+        return self.crisp(truth_of(predicate, output, classes), negated)
 
     def crisp(self, truth: Formula, negated: bool) -> Formula:
         return Formula(self.semantics.Not(truth.tensor), truth.free_vars) if negated else truth
@@ -84,7 +76,10 @@ class LogSpace:
         return negation_normal_form(formula)
 
     def atom(self, predicate: Predicate, output: Output, classes: Term | None, negated: bool) -> Formula:
-        return predicate.log_truth(output.rows, output.batch, classes, negated, output.logits)
+        values = output.read(
+            ("log", negated), lambda rows, logits: predicate.log_values(rows, negated, logits)
+        )
+        return predicate.log_truth(output.rows, output.batch, classes, negated, output.logits, values)
 
     def crisp(self, truth: Formula, negated: bool) -> Formula:
         return Formula(log_truth(1.0 - truth.tensor if negated else truth.tensor), truth.free_vars)
@@ -102,3 +97,9 @@ class LogSpace:
 def space_of(semantics: Semantics | LogSemantics) -> Space:
     """The space in which a semantics works."""
     return LogSpace(semantics) if isinstance(semantics, LogSemantics) else TruthSpace(semantics)
+
+
+def truth_of(predicate: Predicate, output: Output, classes: Term | None) -> Formula:
+    """The truth of a predicate in [0, 1], whatever the space."""
+    values = output.read("truth", lambda rows, _: predicate.values(rows))
+    return predicate.truth(output.rows, output.batch, classes, values)

@@ -45,6 +45,38 @@ class TestFromLogits:
         for k, picked in enumerate((labels[:4], labels[1:])):
             assert_close(formula.tensor[..., k], truths[:, range(4), picked])
 
+    @pytest.mark.parametrize("classes", [[0, 1, 2], [1, 0, 2], [0, 1], [0, 1, 1, 2], [0], [2, 1, 0]])
+    @pytest.mark.parametrize("compiled", [False, True])
+    def test_classes_in_any_order_and_number(self, classes: list[int], compiled: bool) -> None:
+        logits = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
+        P = ltn.Predicate.FromLogits(lambda args: args[0], "softmax")
+
+        def truths() -> tuple[tf.Tensor, tf.Tensor]:
+            x = tf.constant(logits)
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                found = P([ltn.Variable("x", x), ltn.Variable("c", classes)]).tensor
+                first = found[:, 0]
+            return found, tape.gradient(first, x)
+
+        found, slope = tf.function(truths)() if compiled else truths()
+        expected = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+        assert_close(found, expected[:, classes])
+        first = expected[:, classes[:1]]
+        assert_close(slope, first * (np.eye(3)[classes[0]] - expected))
+
+    def test_of_all_classes_in_their_order_none_is_picked(self) -> None:
+        P = ltn.Predicate.FromLogits(built_recorder(3, 2), "softmax")
+
+        def picks(classes: list[int]) -> int:
+            c = ltn.Variable("c", classes)
+            compiled = tf.function(lambda: P([points("x", 5, 2), c]).tensor)
+            kinds = [operation.type for operation in compiled.get_concrete_function().graph.get_operations()]
+            return sum(kind.startswith("Gather") for kind in kinds)
+
+        assert picks([0, 1, 2]) == 0
+        assert picks([0, 2, 1]) == picks([0, 1]) == 1
+
     def test_a_diagonal_picks_the_label_of_each_individual(self) -> None:
         network = built_recorder(3, 2)
         P = ltn.Predicate.FromLogits(network, "softmax")

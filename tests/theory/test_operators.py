@@ -1,9 +1,11 @@
 """The operators of a theory, others for one question, and the hyper-parameters of one axiom."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import ltn
 from tests.theory.theories import degrees, pmean, pmean_error, truth
@@ -11,6 +13,45 @@ from tests.tolerance import assert_close
 
 # What the stable operators add: 1e-4 for each projection of a truth value.
 STABLE = 5e-4
+
+
+@dataclass(frozen=True)
+class Clipped(ltn.fuzzy_ops.And_Prod):
+    """A product whose stable form is another than its parent's."""
+
+    @classmethod
+    def _evaluate(cls, *operands: tf.Tensor, stable: bool) -> tf.Tensor:
+        x, y = operands
+        return tf.maximum(x, 0.25) * tf.maximum(y, 0.25) if stable else x * y
+
+
+class Forced(ltn.fuzzy_ops.And_Prod):
+    """A product that is never stable, whatever it is told."""
+
+    def __init__(self) -> None:
+        super().__init__(stable=True)
+
+    def __call__(self, *operands: Any, **overrides: Any) -> tf.Tensor:
+        return super().__call__(*operands, stable=False)
+
+
+class TestOperatorsOfOnesOwn:
+    @pytest.mark.parametrize(
+        ("And", "expected"),
+        [
+            (Clipped(), 0.25),
+            (Clipped(stable=False), 0.0),
+            (Forced(), 0.0),
+            (ltn.fuzzy_ops.And_Prod(), 1e-4),
+            (ltn.fuzzy_ops.And_Prod(stable=False), 0.0),
+            (lambda x, y: tf.minimum(x, y) + 0.125, 0.125),
+        ],
+    )
+    def test_formulas_are_what_the_operator_makes_of_them(self, And: Any, expected: float) -> None:
+        theory = degrees([0.0, 1.0], semantics=ltn.Semantics(And=And))
+        found = theory.query("I(x) & I(y)")
+        assert isinstance(found, ltn.Formula)
+        assert_close(found.tensor[0, 1], expected)
 
 
 class TestSemantics:

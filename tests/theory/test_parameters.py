@@ -300,7 +300,8 @@ class TestAxiomsInPython:
         theory.axiom("forall x: I(x) & (w & I(a))", name="text")
         compiled(theory)
         logs = theory.fit(epochs=3, verbose=0).history
-        assert logs["code"] == logs["text"]
+        # Not equal: the projections of the text's atoms are taken elsewhere, and rounded otherwise.
+        assert_close(logs["code"], logs["text"])
         assert logs["code"][2] > logs["code"][0]
         assert theory.individuals[0].tensor.numpy().min() > 0.2
 

@@ -21,6 +21,13 @@ def pairs(people: People) -> list[tuple[int, int]]:
     return [(i, j) for i in range(people.size) for j in range(people.size) if numbers[i] < numbers[j]]
 
 
+def operations(digits: Digits) -> list[str]:
+    """The kinds of TensorFlow's operations in an evaluation of the axioms, compiled for any batch."""
+    specs = {name: tf.TensorSpec([None, 4]) for name in ("x", "y")} | {"n": tf.TensorSpec([None])}
+    compiled = tf.function(lambda data: digits.theory(data), input_signature=[specs])
+    return [operation.type for operation in compiled.get_concrete_function().graph.get_operations()]
+
+
 class TestNothingIsComputedTwice:
     def test_equal_atoms_are_computed_once(self) -> None:
         people = People()
@@ -111,10 +118,15 @@ class TestOneBatch:
 
     def test_compiled_there_is_one_call_as_well(self) -> None:
         digits = Digits([ADDITION])
-        specs = {name: tf.TensorSpec([None, 4]) for name in ("x", "y")} | {"n": tf.TensorSpec([None])}
-        compiled = tf.function(lambda data: digits.theory(data), input_signature=[specs])
-        compiled.get_concrete_function()
+        operations(digits)
         assert len(digits.network.counted()) == 1
+
+    @pytest.mark.parametrize(
+        ("semantics", "kinds"), [("stable_product", ["Softmax"]), ("log_product", ["LogSoftmax"])]
+    )
+    def test_its_outputs_become_truths_in_one_go(self, semantics: str, kinds: list[str]) -> None:
+        digits = Digits([ADDITION, "forall x: exists d1: digit(x, d1)"], semantics=semantics)
+        assert [kind for kind in operations(digits) if "Softmax" in kind] == kinds
 
     def test_never_where_rows_depend_on_each_other(self) -> None:
         digits = Digits(normalised=True)
@@ -133,6 +145,32 @@ class TestGuards:
         people = People()
         people.theory.query("forall x, y where lower(x, y): F(x, y)")
         assert people.F.counted() == [len(pairs(people))]
+
+    @pytest.mark.parametrize(
+        ("body", "expected"),
+        [
+            ("digit(x, d1) & digit(y, d2)", [(32, 10)] * 2),
+            ("~digit(x, d1) & digit(y, d2)", [(32, 10)] * 2),
+            # Of what is no atom there is a value for each tuple: for a sum n there are min(n, 18 - n) + 1.
+            ("digit(x, d1) & digit(y, d2) & digit(x, d2)", [(32, 10)] * 3 + [(11 * 3 + 11 * 10 + 10 * 3,)]),
+        ],
+    )
+    def test_atoms_are_projected_before_they_are_read_at_the_selected_tuples(
+        self, monkeypatch: pytest.MonkeyPatch, body: str, expected: list[tuple[int, ...]]
+    ) -> None:
+        shapes: list[tuple[int, ...]] = []
+
+        def projection(x: tf.Tensor) -> tf.Tensor:
+            shapes.append(tuple(x.shape))
+            return ltn.fuzzy_ops.not_zeros(x)
+
+        digits = Digits(semantics="stable_product")
+        data: dict[str, Any] = {"x": images(32), "y": images(32, seed=1), "n": np.resize([2, 9, 16], 32)}
+        text = f"forall diag(x, y, n): exists d1, d2 where d1 + d2 = n: {body}"
+        plain = digits.theory.query(text, **data).tensor
+        monkeypatch.setattr(ltn.fuzzy_ops.And_Prod, "projections", (projection, projection))
+        assert_close(digits.theory.query(text, **data).tensor, plain)
+        assert sorted(shapes, reverse=True) == sorted(expected, reverse=True)
 
     def test_an_individual_in_several_pairs_is_computed_once(self) -> None:
         people = People()

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import ltn
 from tests.theory.theories import towns, truth
@@ -99,6 +100,37 @@ class TestPredicatesAndFunctions:
                 points,
                 keras.Sequential([keras.layers.Dense(1, bias_initializer=keras.initializers.Constant(2.0))]),
             )
+
+    @pytest.mark.parametrize("semantics", ["stable_product", "log_product"])
+    def test_values_that_leave_it_later_are_those_of_their_axiom(self, semantics: str) -> None:
+        theory = ltn.Theory(semantics)
+        points = theory.domain("points", shape=1)
+        theory.variables("x, y", points)
+        theory.predicate("P", points, keras.Sequential([keras.layers.Dense(1, kernel_initializer="ones")]))
+        theory.axiom("forall x: P(x)")
+        theory.axiom("forall y: P(y)")
+        # Both in one batch of the network.
+        data = {"x": np.full((3, 1), 0.5), "y": np.full((4, 1), 6.0)}
+        message = r"In `forall y: P\(y\)`.*got 6 \(4 of 4 values"
+        with pytest.raises(ltn.LogicValueError, match=message):
+            theory(data)
+
+    def test_of_classes_only_those_that_are_asked_for_are_checked(self) -> None:
+        theory = ltn.Theory()
+        points = theory.domain("points", shape=1)
+        classes = theory.domain("classes", values=range(2))
+        theory.variable("x", points)
+
+        def network(args: list[tf.Tensor]) -> tf.Tensor:
+            (x,) = args
+            return tf.concat([x, tf.where(x > 5.0, np.nan, x)], axis=1)
+
+        theory.predicate("P", (points, classes), ltn.Predicate.FromLogits(network, "sigmoid"))
+        found = theory.query("P(x, 0)", x=[[0.0], [6.0]])
+        assert isinstance(found, ltn.Formula)
+        assert_close(found.tensor, [0.5, 1 / (1 + np.exp(-6.0))])
+        with pytest.raises(ltn.LogicValueError, match=r"got nan \(1 of 2"):
+            theory.query("P(x, 1)", x=[[0.0], [6.0]])
 
     def test_a_function_that_leaves_its_output_domain_is_refused_at_once(self) -> None:
         theory = ltn.Theory()
