@@ -45,7 +45,7 @@ class Program:
 class Pace:
     """How long things take, in seconds; a race ends early where its time is over."""
 
-    rounds: int = 15
+    rounds: int = 30
     round: float = 0.25
     race: float = 45.0
     building: float = 180.0
