@@ -5,7 +5,7 @@ OLDEST := .venv-oldest
 PEERS := .venv-peers
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
-.PHONY: help reproduce study test lint format bench test-oldest clean
+.PHONY: help reproduce study test lint format notebooks bench test-oldest clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -33,6 +33,9 @@ lint: $(VENV)/installed  ## check format, style and types
 format: $(VENV)/installed  ## format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+notebooks: $(VENV)/installed  ## execute the notebooks, and store them with their outputs and the address of setup.cfg
+	$(BIN)/python -m notebooks
 
 bench: $(VENV)/installed  ## measure time and memory beside other libraries and networks without logic, and write benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
