@@ -102,12 +102,25 @@ def run(setting: Setting, seed: int) -> Run:
     recorder, pictures = learn(setting, task, train, test, digits)
     # Sums can be right with wrong digits: one who mistakes every digit d for 9 - d is right at 9.
     collapsed = recorder.last.get("digit accuracy (%)", 100.0) < 50.0
-    return Run(recorder.last, recorder.curves, recorder.epochs, collapsed, pictures)
+    return Run(
+        recorder.last,
+        recorder.curves,
+        recorder.epochs,
+        collapsed,
+        pictures,
+        model=recorder.model,
+        examples={"train": train, "test": test, "test labels": {"digits": digits}},
+    )
+
+
+def network_of_digits() -> keras.Model:
+    """One logit for each digit."""
+    return keras.Sequential([keras.Input((28, 28, 1)), *convolutions(), dense(84), dense(10, None)])
 
 
 def learn_theory(setting: Setting, task: str, train: Arrays, test: Arrays, digits: np.ndarray) -> Learned:
     """Learn the predicate digit, and ask it about unseen images."""
-    network = keras.Sequential([keras.Input((28, 28, 1)), *convolutions(), dense(84), dense(10, None)])
+    network = network_of_digits()
     theory = theory_of(task, setting.options["semantics"], network)
 
     # Querying

@@ -58,6 +58,12 @@ def theory_of_clusters(network: Callable[..., Any], values: np.ndarray | None = 
     return theory
 
 
+def network_of_clusters() -> keras.Model:
+    """One logit for each cluster."""
+    hidden = [keras.layers.Dense(16, activation="elu") for _ in range(3)]
+    return keras.Sequential([keras.Input((2,)), *hidden, keras.layers.Dense(CLUSTERS)])
+
+
 def run(setting: Setting, seed: int) -> Run:
     """Cluster points drawn from four Gaussian distributions."""
     if setting.train_size % CLUSTERS:
@@ -66,9 +72,7 @@ def run(setting: Setting, seed: int) -> Run:
         )
     points, origin = clouds(setting.train_size // CLUSTERS, np.random.default_rng(seed))
     examples = {"x": points, "y": points}
-    hidden = [keras.layers.Dense(16, activation="elu") for _ in range(3)]
-    network = keras.Sequential([keras.Input((2,)), *hidden, keras.layers.Dense(CLUSTERS)])
-    theory = theory_of_clusters(network)
+    theory = theory_of_clusters(network_of_clusters())
 
     # Querying
     def measure() -> dict[str, float]:
@@ -86,7 +90,15 @@ def run(setting: Setting, seed: int) -> Run:
     )
     # Some runs end where two clouds share a cluster and another cloud is cut in two.
     collapsed = recorder.last["agreement with the clouds"] < 0.9
-    return Run(recorder.last, recorder.curves, recorder.epochs, collapsed, pictures(theory, points, origin))
+    return Run(
+        recorder.last,
+        recorder.curves,
+        recorder.epochs,
+        collapsed,
+        pictures(theory, points, origin),
+        model=theory,
+        examples={"train": examples},
+    )
 
 
 def clouds(size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -39,8 +39,8 @@ QUERIES = {
 }
 
 
-def theory_of_crabs() -> ltn.Theory:
-    """Every crab has the labels that it is given; colours exclude each other, and sexes."""
+def theory_of_crabs(with_rules: bool = True) -> ltn.Theory:
+    """Every crab has the labels that it is given; as rules, colours exclude each other, and sexes."""
     theory = ltn.Theory("stable_product", p_forall=2)
 
     # Domains; the labels are the constants of theirs
@@ -67,9 +67,12 @@ def theory_of_crabs() -> ltn.Theory:
         oranges: forall diag(x, colour) where colour = orange: P(x, orange)
         males: forall diag(x, sex) where sex = male: P(x, male)
         females: forall diag(x, sex) where sex = female: P(x, female)
-        one_colour: forall x: ~(P(x, blue) & P(x, orange))
-        one_sex: forall x: ~(P(x, male) & P(x, female))
     """)
+    if with_rules:
+        theory.axioms("""
+            one_colour: forall x: ~(P(x, blue) & P(x, orange))
+            one_sex: forall x: ~(P(x, male) & P(x, female))
+        """)
     return theory
 
 
@@ -90,7 +93,8 @@ def run(setting: Setting, seed: int) -> Run:
     recorder = Recorder(measure, every=10)
     theory.compile(keras.optimizers.Adam(0.001))
     theory.fit(train, batch_size=64, epochs=setting.epochs, callbacks=[recorder], verbose=0)
-    return Run(recorder.last, recorder.curves, recorder.epochs)
+    examples = {"train": train, "test": test}
+    return Run(recorder.last, recorder.curves, recorder.epochs, model=theory, examples=examples)
 
 
 def accuracy(theory: ltn.Theory, examples: Mapping[str, Any]) -> float:

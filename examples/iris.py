@@ -76,7 +76,14 @@ def run(setting: Setting, seed: int) -> Run:
     theory.compile(keras.optimizers.Adam(0.001))
     theory.fit(train, batch_size=64, epochs=setting.epochs, callbacks=[recorder], verbose=0)
     graph = ltn.plot.tree(theory, "setosas", train)
-    return Run(recorder.last, recorder.curves, recorder.epochs, pictures={"iris_graph": graph})
+    return Run(
+        recorder.last,
+        recorder.curves,
+        recorder.epochs,
+        pictures={"iris_graph": graph},
+        model=theory,
+        examples={"train": train, "test": test},
+    )
 
 
 def accuracy(theory: ltn.Theory, examples: Mapping[str, Any]) -> float:

@@ -62,7 +62,7 @@ def run(setting: Setting, seed: int) -> Run:
         curves[f"A {name}"] = verdict.curve.value.tolist()[: setting.epochs]
         pictures[f"reasoning_{method}"] = ltn.plot.search(verdict)
     pictures["reasoning_penalty"] = ltn.plot.penalty([(0.05, 10.0)])
-    return Run(metrics, curves, range(setting.epochs), pictures=pictures)
+    return Run(metrics, curves, range(setting.epochs), pictures=pictures, model=theory)
 
 
 def settings() -> tuple[Setting, ...]:

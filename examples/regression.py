@@ -67,7 +67,14 @@ def run(setting: Setting, seed: int) -> Run:
     recorder = Recorder(measure, every=10)
     theory.compile(keras.optimizers.Adam(0.001))
     theory.fit(train, batch_size=64, epochs=setting.epochs, callbacks=[recorder], verbose=0)
-    return Run(recorder.last, recorder.curves, recorder.epochs, pictures=pictures(theory, train, test))
+    return Run(
+        recorder.last,
+        recorder.curves,
+        recorder.epochs,
+        pictures=pictures(theory, train, test),
+        model=theory,
+        examples={"train": train, "test": test},
+    )
 
 
 def predicted(theory: ltn.Theory, examples: Mapping[str, Any]) -> np.ndarray:

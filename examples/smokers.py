@@ -96,7 +96,7 @@ def run(setting: Setting, seed: int) -> Run:
     schedule = ltn.callbacks.Schedule("p_exists", {0: 1, 200: 6})
     theory.compile(keras.optimizers.Adam(0.001))
     theory.fit(epochs=setting.epochs, callbacks=[schedule, recorder], verbose=0)
-    return Run(recorder.last, recorder.curves, recorder.epochs, pictures=pictures(theory))
+    return Run(recorder.last, recorder.curves, recorder.epochs, pictures=pictures(theory), model=theory)
 
 
 def pictures(theory: ltn.Theory) -> dict[str, Figure]:

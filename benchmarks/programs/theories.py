@@ -9,8 +9,8 @@ import ltn
 from benchmarks import inputs
 from benchmarks.programs.keras_steps import BATCHES, fed, step_of
 from benchmarks.worker import Step
-from examples.addition import AXIOMS, convolutions, dense
-from examples.clustering import theory_of_clusters
+from examples.addition import AXIOMS, network_of_digits
+from examples.clustering import network_of_clusters, theory_of_clusters
 
 THREE_DIGITS = """
     forall diag(x1, x2, x3, y1, y2, y3, n):
@@ -32,8 +32,7 @@ def addition(task: str, phase: str) -> Step:
     theory.variables(", ".join(IMAGES[task]), images)
     theory.variable("n", theory.domain("results"))
     theory.variables(", ".join(f"d{place + 1}" for place in range(len(IMAGES[task]))), digits)
-    network = keras.Sequential([keras.Input((28, 28, 1)), *convolutions(), dense(84), dense(10, None)])
-    theory.predicate("digit", (images, digits), ltn.Predicate.FromLogits(network, "softmax"))
+    theory.predicate("digit", (images, digits), ltn.Predicate.FromLogits(network_of_digits(), "softmax"))
     theory.axiom((AXIOMS | {"three": THREE_DIGITS})[task])
     pixels, sums = inputs.additions(task, BATCHES)
     table = {**dict(zip(IMAGES[task], pixels, strict=True)), "n": sums}
@@ -42,8 +41,7 @@ def addition(task: str, phase: str) -> Step:
 
 def clustering(count: int, as_data: bool = False) -> Step:
     """A step on all points at once: they are the individuals of a domain, or data that come with the step."""
-    hidden = [keras.layers.Dense(16, activation="elu") for _ in range(3)]
-    network = keras.Sequential([keras.Input((2,)), *hidden, keras.layers.Dense(inputs.CLUSTERS)])
+    network = network_of_clusters()
     points = inputs.clouds(count)
     if as_data:
         return step_of_theory(theory_of_clusters(network), {"x": points, "y": points}, count)

@@ -91,6 +91,8 @@ class Run:
         epochs: where the curves were measured.
         collapsed: whether it is lost in a bad optimum.
         pictures: drawn with what was learned, by the name of their file.
+        model: what was learned, the theory or a baseline.
+        examples: what it learned from and what it was measured on, by the name of the part.
     """
 
     metrics: Mapping[str, float]
@@ -98,6 +100,8 @@ class Run:
     epochs: Sequence[int] = ()
     collapsed: bool = False
     pictures: Mapping[str, Figure] = dataclasses.field(default_factory=dict)
+    model: Any = None
+    examples: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 import ltn
-from examples import __main__, addition, clustering, harness, smokers
+from examples import __main__, addition, clustering, crabs, harness, smokers
 from examples.harness import DataError, Experiment, Recorder, Run, Setting, runs
 from tests.examples.pictures import PICTURES
 
@@ -61,6 +61,27 @@ def test_it_gives_what_its_settings_promise(name: str) -> None:
     drawn = experiment.curves({setting_of(experiment).name: [run, run]})
     other_task = {"addition_two", "addition_two_graph"}
     assert {*drawn, *run.pictures} == PICTURES[name] - other_task
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_what_it_learned_and_from_what_can_be_looked_at(name: str) -> None:
+    run = short_run(name)
+    assert isinstance(run.model, ltn.Theory)
+    measured = {"test": "test satisfaction", "train": "train satisfaction"} | (
+        {"train": "satisfaction"} if name == "clustering" else {}
+    )
+    for part, metric in measured.items():
+        if part in run.examples and metric in run.metrics:
+            # The same but for the size of the batch, by which sums are rounded.
+            assert harness.satisfaction(run.model, run.examples[part]) == pytest.approx(
+                run.metrics[metric], abs=1e-5
+            )
+    assert bool(run.examples) == (name not in ("smokers", "reasoning"))
+
+
+def test_without_rules_crabs_have_their_labels_only() -> None:
+    names = [axiom.name for axiom in crabs.theory_of_crabs().axiom_list]
+    assert [axiom.name for axiom in crabs.theory_of_crabs(with_rules=False).axiom_list] == names[:4]
 
 
 @pytest.mark.parametrize(
