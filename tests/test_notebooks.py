@@ -71,10 +71,36 @@ def notebook_of(*sources: str) -> Any:
     return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
 
 
+def with_error_line(line: str) -> Any:
+    notebook = notebook_of("1 + 1")
+    notebook.metadata["kernelspec"] = {"name": "python3"}
+    notebook.cells[0].outputs = [nbformat.v4.new_output("stream", name="stderr", text=f"{line}\n")]
+    return notebook
+
+
 class TestMistakes:
     def test_a_warning_is_one(self) -> None:
         with pytest.raises(stored.NotebookError, match="wrote this"):
             stored.executed(notebook_of("import warnings\nwarnings.warn('wrote this')"))
+
+    @pytest.mark.parametrize("kind", ["W", "E"])
+    def test_a_warning_of_tensorflows_log_is_one(self, kind: str) -> None:
+        log = (
+            f"import os\nos.write(2, b'{kind}0000 00:00:1794858345.676026 27521 shape.cc:52] Surprising\\n')"
+        )
+        with pytest.raises(stored.NotebookError, match="Surprising"):
+            stored.executed(notebook_of(log))
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "WARNING: All log messages before absl::InitializeLog() is called are written to STDERR",
+            "I0000 00:00:1794858339.858188   27521 port.cc:153] oneDNN custom operations are on.",
+            "E0000 00:00:1794858345.676026   27521 cuda_platform.cc:52] failed call to cuInit: INTERNAL",
+        ],
+    )
+    def test_what_it_says_of_the_machine_is_none(self, line: str) -> None:
+        assert stored.cleaned(with_error_line(line)).cells[0].outputs == []
 
     def test_an_error_is_one(self) -> None:
         with pytest.raises(Exception, match="1 / 0"):
