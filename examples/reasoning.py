@@ -88,6 +88,7 @@ def curves(runs: Mapping[str, Sequence[Run]]) -> dict[str, Figure]:
             Panel(
                 f"Searching {name}",
                 {"satisfaction": Line(done, f"satisfaction {name}"), "truth of A": Line(done, f"A {name}")},
+                across="step",
             )
             for name in METHODS.values()
         ]

@@ -1,5 +1,6 @@
 """Pictures: what they show is what the theory says; nothing is left open, and mistakes are explained."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+import tensorflow as tf
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import ltn
@@ -155,6 +157,11 @@ def test_training_of_chosen_axioms(chosen: Any) -> None:
         "friends",
     }
     assert "friends" not in curves(ltn.plot.training(LOGS, []))
+
+
+def test_an_axiom_looks_the_same_where_others_are_left_out() -> None:
+    whole, part = (curves(ltn.plot.training(LOGS, chosen))["symmetric"] for chosen in (None, "symmetric"))
+    assert part.get_color() == whole.get_color()
 
 
 def test_training_tells_many_axioms_apart() -> None:
@@ -326,6 +333,22 @@ def test_heat_map_over_one_variable_is_a_row(people: ltn.Theory) -> None:
     np.testing.assert_allclose(image(figure).get_array(), answer.tensor[None])
     assert names(figure.axes[0].get_xticklabels()) == list("abcd")
     assert names(figure.axes[0].get_yticklabels()) == []
+
+
+@pytest.mark.parametrize("count", [3, 5, 12, 20])
+def test_heat_map_with_long_names_stays_readable(count: int) -> None:
+    theory = ltn.Theory()
+    kinds = theory.domain("kinds", values=[f"penguin_{number:02d}" for number in range(count)])
+    theory.variable("k", kinds)
+    theory.predicate("P", (kinds,), lambda k: 0.0 * tf.cast(k[:, 0], tf.float32) + 0.95)
+    answer: Any = theory.query("P(k)")
+    figure = ltn.plot.heat_map(answer)
+    figure.draw_without_rendering()
+    labels = figure.axes[0].get_xticklabels()
+    boxes = [label.get_window_extent() for label in labels]
+    assert not any(left.overlaps(right) for left, right in itertools.pairwise(boxes))
+    assert labels[0].get_rotation() == (0 if count == 3 else 90)
+    assert {text.get_color() for text in figure.axes[0].texts} == {"white"}
 
 
 def test_heat_map_of_many_individuals_stays_readable() -> None:

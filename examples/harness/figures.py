@@ -28,6 +28,7 @@ class Panel(NamedTuple):
     title: str
     lines: Mapping[str, Line]
     limits: tuple[float, float | None] = (0.0, 1.0)
+    across: str = "epoch"
 
 
 def draw(rows: Mapping[str, Sequence[Panel]]) -> Figure:
@@ -63,11 +64,13 @@ def _draw(axes: Any, panel: Panel, colours: Mapping[str, str]) -> None:
         values = np.array([run.curves[curve] for run in runs])
         epochs, mean, colour = runs[0].epochs, values.mean(axis=0), colours[label]
         many = len(runs) > 1
-        axes.plot(epochs, mean, color=colour, label=f"{label} ({len(runs)} runs)" if many else label)
+        name = f"{label} ({len(runs)} runs)" if many else label
+        # Over the frame, so that a line along 0 or 1 is seen whole.
+        axes.plot(epochs, mean, color=colour, label=name, clip_on=False, zorder=3.0)
         if many:
             band = np.array([half_width(column) for column in values.T])
             axes.fill_between(epochs, mean - band, mean + band, color=colour, alpha=0.2, linewidth=0)
-    axes.set(xlabel="epoch", ylim=panel.limits)
+    axes.set(xlabel=panel.across, ylim=panel.limits)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.margins(x=0.0)
     axes.grid(alpha=0.3)

@@ -37,13 +37,15 @@ def training(history: Any, axioms: str | Sequence[str] | None = None) -> Figure:
     ['all', 'validation of all', 'satisfaction']
     """
     logs, epochs = _read(history)
-    names = _chosen(logs, axioms)
+    known = [name for name, values in logs.items() if not _is_other(name, logs) and _is_truth(values)]
+    names = _chosen(known, axioms)
     columns = 1 + len(names) // 21
     figure = picture(6.2 + 2.4 * columns, 4.8)
     axes = figure.add_subplot()
     lines = []
-    for index, name in enumerate(names):
-        marks, colour = divmod(index, len(COLOURS))
+    for name in names:
+        # By its place among all, so that an axiom looks the same in every picture of a theory.
+        marks, colour = divmod(known.index(name), len(COLOURS))
         look = {"color": COLOURS[colour], "marker": _MARKERS[marks % len(_MARKERS)], "linewidth": 1.4}
         lines.append((name, _draw(axes, logs, epochs, name, **look)))
     lines.sort(key=lambda line: -np.nan_to_num(logs[line[0]][-1]))
@@ -82,8 +84,7 @@ def _read(history: Any) -> tuple[dict[str, np.ndarray], np.ndarray]:
     return {name: np.asarray(values, float) for name, values in logs.items()}, epochs
 
 
-def _chosen(logs: Mapping[str, np.ndarray], axioms: str | Sequence[str] | None) -> list[str]:
-    known = [name for name, values in logs.items() if not _is_other(name, logs) and _is_truth(values)]
+def _chosen(known: list[str], axioms: str | Sequence[str] | None) -> list[str]:
     chosen = known if axioms is None else [axioms] if isinstance(axioms, str) else list(axioms)
     for name in chosen:
         if name not in known:

@@ -14,6 +14,9 @@ from ltn.plot.style import TRUTH, add_title, fitted, ink_on, picture
 # Of more individuals, their values and all their names could not be read.
 _MOST_VALUES = 20
 _MOST_NAMES = 40
+# In inches: what lies beside the cells, and the width of a letter with some air.
+_MARGIN = 2.0
+_LETTER = 0.09
 
 
 def heat_map(answer: Formula, title: str | None = None) -> Figure:
@@ -39,8 +42,8 @@ def heat_map(answer: Formula, title: str | None = None) -> Figure:
     values = frame.to_numpy(float)
     rows, columns = values.shape
     names = [fitted(str(name), 18) for name in frame.columns]
-    upright = max(len(name) for name in names) > 3
-    figure = picture(*_size(rows, columns))
+    width, height = _size(rows, columns)
+    figure = picture(width, height)
     axes = figure.add_subplot()
     cells = axes.imshow(values, cmap=TRUTH, vmin=0.0, vmax=1.0, aspect="auto", interpolation="nearest")
     figure.colorbar(cells, ax=axes, label="truth", ticks=[0.0, 0.25, 0.5, 0.75, 1.0])
@@ -48,6 +51,8 @@ def heat_map(answer: Formula, title: str | None = None) -> Figure:
         for (row, column), value in np.ndenumerate(values):
             ink = ink_on(value)
             axes.text(column, row, f"{value:.2f}", color=ink, ha="center", va="center", fontsize=8)
+    room = (width - _MARGIN) / columns
+    upright = max(map(len, names)) * _LETTER > room
     _name_ticks(axes.set_xticks, names, rotation=90 if upright else 0)
     axes.set_xlabel(frame.columns.name)
     if len(answer.free_vars) == 2:
@@ -85,7 +90,7 @@ def _check(answer: Any) -> None:
 
 def _size(rows: int, columns: int) -> tuple[float, float]:
     """Of the figure in inches: cells large enough for their values, as long as it stays on a screen."""
-    return min(14.0, max(5.0, 2.0 + 0.42 * columns)), min(9.0, max(2.4, 1.6 + 0.36 * rows))
+    return min(14.0, max(5.0, _MARGIN + 0.42 * columns)), min(9.0, max(2.4, 1.6 + 0.36 * rows))
 
 
 def _name_ticks(set_ticks: Any, names: list[str], **options: Any) -> None:
