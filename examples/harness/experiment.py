@@ -91,17 +91,21 @@ class Run:
         epochs: where the curves were measured.
         collapsed: whether it is lost in a bad optimum.
         pictures: drawn with what was learned, by the name of their file.
-        model: what was learned, the theory or a baseline.
+        model: what was learned, the theory or a baseline; where only searches are made, the theory asked.
         examples: what it learned from and what it was measured on, by the name of the part.
+
+    A run that is read from its file has figures and curves only.
     """
 
     metrics: Mapping[str, float]
     curves: Mapping[str, Sequence[float]] = dataclasses.field(default_factory=dict)
     epochs: Sequence[int] = ()
     collapsed: bool = False
-    pictures: Mapping[str, Figure] = dataclasses.field(default_factory=dict)
-    model: Any = None
-    examples: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    pictures: Mapping[str, Figure] = dataclasses.field(default_factory=dict, compare=False, repr=False)
+    model: Any = dataclasses.field(default=None, compare=False, repr=False)
+    examples: Mapping[str, Mapping[str, Any]] = dataclasses.field(
+        default_factory=dict, compare=False, repr=False
+    )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,7 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from examples.harness.experiment import Metric, Run
+import pandas as pd
+
+from examples.harness.experiment import Metric, Run, Setting
 
 Record = dict[str, Any]
 
@@ -109,6 +111,19 @@ def said(metric: Metric) -> str:
         return metric.words
     interval = "" if metric.interval is None else f" ± {metric.interval:g}"
     return f"{metric.paper:g}{interval}" + (f"; {metric.words}" if metric.words else "")
+
+
+def beside_paper(setting: Setting, run: Run) -> pd.DataFrame:
+    """What the paper has for each metric of a setting, and what one run has.
+
+    >>> setting = Setting("paper", (Metric("accuracy", 0.95), Metric("error", words="low")), epochs=1)
+    >>> print(beside_paper(setting, Run({"accuracy": 0.9421, "error": 2.5})).rename_axis(None))
+             paper this run
+    accuracy  0.95    0.942
+    error      low     2.50
+    """
+    rows = [(m.name, said(m) or "-", interval([run.metrics[m.name]])) for m in setting.metrics]
+    return pd.DataFrame(rows, columns=["metric", "paper", "this run"]).set_index("metric")
 
 
 HEADINGS = ("experiment", "setting", "metric", "paper", "mean ± 95 %", "worst", "runs", "collapsed")
