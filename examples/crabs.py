@@ -82,7 +82,7 @@ def run(setting: Setting, seed: int) -> Run:
     parts = split(len(measurements), setting.train_size, np.random.default_rng(seed))
     x = standardised(measurements, parts[0])
     train, test = ({"x": x[rows], "colour": colours[rows], "sex": 2 + sexes[rows]} for rows in parts)
-    theory = theory_of_crabs()
+    theory = theory_of_crabs(setting.options.get("rules", True))
 
     # Querying
     def measure() -> dict[str, float]:
