@@ -19,8 +19,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Execute and store some notebooks, or all; the exit status."""
     known = {path.stem: path for path in notebooks()}
     parser = argparse.ArgumentParser(prog="python -m notebooks", description="Write the notebooks anew.")
-    parser.add_argument("name", nargs="*", choices=[[], *known], help="without the ending; else all")
-    for name in parser.parse_args(arguments).name or known:
+    parser.add_argument("name", nargs="*", help=f"without the ending, of {', '.join(known)}; else all")
+    names = parser.parse_args(arguments).name or list(known)
+    for name in names:
+        if name not in known:
+            parser.error(f"there is no notebook {name!r}; there are {', '.join(known)}")
+    for name in names:
         print(name, flush=True)
         path = known[name]
         notebook = executed(with_header(nbformat.read(path, as_version=4), path))

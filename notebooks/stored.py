@@ -16,23 +16,33 @@ ROOT = FOLDER.parent
 # Where this environment variable is set, notebooks train for a moment only.
 SHORT = "LTN_SHORT"
 COLAB = "https://colab.research.google.com"
+BADGE = "[![Open in Colab]"
 SETUP = """\
 # In Colab: get the library, with its examples and their data. Where they are already, this does nothing.
-import importlib.util
+import importlib
+import subprocess
 import sys
+from importlib import metadata
+from pathlib import Path
 
-sys.path.append("..")  # of a notebook in the repository, the examples are beside its folder
-if not (importlib.util.find_spec("ltn") and importlib.util.find_spec("examples")):
-    import subprocess
-
+here = Path.cwd()
+places = [place for place in (here, here.parent) if (place / "examples" / "harness").is_dir()]
+root = places[0] if places else here / "ltn-repository"
+if not root.exists():
     repository = "{address}"
-    subprocess.run(["git", "clone", "--quiet", "--depth", "1", repository, "ltn-repository"], check=True)
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "./ltn-repository"], check=True)
-    sys.path.insert(0, "ltn-repository")"""
+    subprocess.run(["git", "clone", "--quiet", "--depth", "1", repository, str(root)], check=True)
+if not any(metadata.distributions(name="ltn-keras")):
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", str(root)], check=True)
+    importlib.invalidate_caches()
+sys.path.insert(0, str(root))  # before another ltn, or other examples"""
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+# A cell of a short run takes some seconds at most; one that hangs should not keep the tests from ending.
+PATIENCE = 600
 # What TensorFlow's log says of the machine, or for information, whatever the program; all else is a warning.
 _NO_WARNING = re.compile(
-    r"^I\d{4} |^WARNING: All log messages before absl|OUT_OF_RANGE: End of sequence"
-    r"|cuInit|Unable to register cu|Could not find TensorRT|oneDNN supports"
+    r"^I\d{4} |^WARNING: All log messages before absl::InitializeLog|^[^\]]*\.cc:\d+\] ("
+    r"failed call to cuInit|Unable to register cu|TF-TRT Warning: Could not find TensorRT|oneDNN supports DT_"
+    r"|Local rendezvous is aborting with status: OUT_OF_RANGE: End of sequence)"
 )
 
 
@@ -49,48 +59,78 @@ def repository() -> str:
     """The public address, as setup.cfg has it."""
     settings = configparser.ConfigParser()
     settings.read(ROOT / "setup.cfg")
-    return settings["notebooks"]["repository"]
+    return address(settings["notebooks"]["repository"])
+
+
+def address(text: str) -> str:
+    """An address from which Colab opens notebooks and git clones.
+
+    >>> address("https://github.com/someone/logic.git")
+    'https://github.com/someone/logic'
+    """
+    plain = text.strip().removesuffix("/").removesuffix(".git")
+    if not re.fullmatch(r"https://github\.com/[\w-]+/[\w.-]+", plain):
+        raise NotebookError(
+            f"[notebooks] repository in setup.cfg is {text!r}. Colab opens notebooks of GitHub: write "
+            "https://github.com/ with the owner and the name."
+        )
+    return plain
 
 
 def with_header(notebook: Any, path: Path) -> Any:
     """The notebook with a badge that opens it in Colab, and a cell that gets the library there."""
-    address = repository()
-    name = "/".join(address.split("/")[-2:])
-    target = f"{COLAB}/github/{name}/blob/main/{path.relative_to(ROOT).as_posix()}"
-    badge = nbformat.v4.new_markdown_cell(
-        f"[![Open in Colab]({COLAB}/assets/colab-badge.svg)]({target})", id="badge"
-    )
-    setup = nbformat.v4.new_code_cell(SETUP.format(address=address), id="setup")
-    own = [cell for cell in notebook.cells if cell.id not in ("badge", "setup")]
-    notebook.cells = [badge, setup, *own]
+    # Colab saves notebooks without ids.
+    notebook = nbformat.v4.upgrade(notebook, 4, notebook.nbformat_minor)
+    place = path.relative_to(ROOT).as_posix()
+    target = f"{repository().replace('https://github.com', f'{COLAB}/github')}/blob/main/{place}"
+    badge = f"{BADGE}({COLAB}/assets/colab-badge.svg)]({target})"
+    first, _ = SETUP.split("\n", 1)
+    own = [cell for cell in notebook.cells if not cell.source.startswith((BADGE, first))]
+    notebook.cells = [
+        nbformat.v4.new_markdown_cell(badge, id="badge"),
+        nbformat.v4.new_code_cell(SETUP.format(address=repository()), id="setup"),
+        *own,
+    ]
     return notebook
 
 
 def executed(notebook: Any, short: bool = False) -> Any:
     """The notebook after all its cells were executed in a fresh kernel; an error or a warning raises."""
-    # Data of one's own are not for what is stored; and in a test of pytest, as it believes, a kernel does not
-    # show what TensorFlow's log says.
+    notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    for cell in notebook.cells:
+        cell.metadata = {}  # no tag excuses a cell from being executed, or its errors
+        if cell.cell_type == "code":
+            cell.execution_count, cell.outputs = None, []
+    client = NotebookClient(
+        notebook, timeout=PATIENCE if short else None, resources={"metadata": {"path": str(FOLDER)}}
+    )
+    return cleaned(client.execute(env=_environment(short)))
+
+
+def _environment(short: bool) -> dict[str, str]:
+    """That of a kernel: what the machine has does not decide what is stored, and warnings are shown."""
+    # In a test of pytest, as it believes, a kernel does not show what TensorFlow's log says.
     removed = {SHORT, "LTN_DATA", "PYTEST_CURRENT_TEST"}
     environment = {name: value for name, value in os.environ.items() if name not in removed}
-    environment |= {"TF_CPP_MIN_LOG_LEVEL": "1", **({SHORT: "1"} if short else {})}
-    client = NotebookClient(notebook, timeout=None, resources={"metadata": {"path": str(FOLDER)}})
-    return cleaned(client.execute(env=environment))
+    environment |= {"LTN_SHIPPED_DATA": "1", "TF_CPP_MIN_LOG_LEVEL": "1", "PYTHONWARNINGS": "default"}
+    return environment | ({SHORT: "1"} if short else {})
 
 
 def cleaned(notebook: Any) -> Any:
     """Without the times of execution and what TensorFlow says of the machine; a warning raises."""
     for cell in notebook.cells:
-        cell.metadata = {name: value for name, value in cell.metadata.items() if name != "execution"}
+        cell.metadata = {}
         if cell.cell_type != "code":
             continue
-        kept = []
+        kept: list[Any] = []
         for output in cell.outputs:
             if output.output_type == "stream" and output.name == "stderr":
                 lines = [line for line in output.text.splitlines() if line and not _NO_WARNING.search(line)]
                 if lines:
                     raise NotebookError("\n".join(["A cell writes to stderr:", cell.source, "", *lines]))
+            elif kept and output.output_type == kept[-1].output_type == "stream":
+                kept[-1].text += output.text  # a kernel sends it in pieces, as time goes
             else:
                 kept.append(output)
         cell.outputs = kept
-    notebook.metadata = {"kernelspec": notebook.metadata["kernelspec"], "language_info": {"name": "python"}}
     return notebook

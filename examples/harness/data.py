@@ -1,7 +1,8 @@
 """The data of the experiments, each looked for in the same places.
 
 In this order: the folder named by the environment variable LTN_DATA (`--data` on the command line), Keras's
-cache, the copy shipped with the examples, a download.
+cache, the copy shipped with the examples, a download. Where LTN_SHIPPED_DATA is set, only the shipped copies
+count, so that results do not depend on the machine.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def sales() -> Sales:
 
     The prices are per unit area, in 10 000 New Taiwan dollars per ping; in Windsor in 1 000 Canadian dollars.
     """
-    path = _find("real_estate.csv") or _download_real_estate()
+    path = _find("real_estate.csv") or (None if _only_shipped() else _download_real_estate())
     if path:
         table = _numbers(path, _read(path, REAL_ESTATE, rows=414), REAL_ESTATE)
         return Sales(table[:, :-1], table[:, -1], "414 sales of real estate in New Taipei (the paper's data)")
@@ -103,7 +104,7 @@ def mnist(images: int) -> Images:
         images: how many images are needed for training.
     """
     path = _find("mnist.npz")
-    if path is None and images <= 6000:
+    if path is None and (images <= 6000 or _only_shipped()):
         path = SHIPPED / "mnist_8000.npz"
     if path is None:
         return _all_of_mnist(images)
@@ -146,11 +147,17 @@ def standardised(features: np.ndarray, training: np.ndarray) -> np.ndarray:
 
 def _find(name: str) -> Path | None:
     """The first copy of a file, before any download."""
+    if _only_shipped():
+        return SHIPPED / name if (SHIPPED / name).is_file() else None
     folder = os.environ.get("LTN_DATA")
     if folder and not Path(folder).is_dir():
         raise DataError(f"There is no folder {folder}, where LTN_DATA or --data looks for data. Create it.")
     places = [Path(folder)] if folder else []
     return next((p / name for p in (*places, _cache(), SHIPPED) if (p / name).is_file()), None)
+
+
+def _only_shipped() -> bool:
+    return bool(os.environ.get("LTN_SHIPPED_DATA"))
 
 
 def _cache() -> Path:

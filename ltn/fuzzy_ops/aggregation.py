@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, SupportsIndex
 import tensorflow as tf
 
 from ltn._autograph import no_autograph
-from ltn.errors import LogicValueError
+from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops.arguments import check_broadcast, positive_axes, segments_for, truth_values, weights_for
 from ltn.fuzzy_ops.base import Operator
 from ltn.fuzzy_ops.selection import Selection, Statistics, segmented
@@ -35,6 +35,15 @@ class Aggregator(Operator):
     empty: ClassVar[float]
     # Whether a part counts in the whole as many times as it has values, as in a mean but not in a sum.
     parts_weigh: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__call__" in cls.__dict__:
+            raise LogicTypeError(
+                f"{cls.__name__} is derived from an aggregator and defines __call__, which would be passed "
+                "over where values are aggregated by parts. Define _statistic and _join instead, or derive "
+                "it from nothing: any callable with (xs, axis) is an aggregator."
+            )
 
     @no_autograph
     def __call__(

@@ -63,6 +63,20 @@ def test_a_folder_comes_before_the_cache_and_the_cache_before_the_shipped_copy(
     assert len(data.iris()[0]) == 150
 
 
+def test_only_the_shipped_copies_count_where_that_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_mnist(tmp_path / "keras" / "datasets" / "mnist.npz", train=7)
+    monkeypatch.setenv("LTN_DATA", str(write_real_estate(tmp_path / "mine").parent))
+    monkeypatch.setattr(data, "REAL_ESTATE_ORIGIN", write_real_estate(tmp_path / "server").as_uri())
+    monkeypatch.setenv("LTN_SHIPPED_DATA", "1")
+    assert len(data.mnist(5).train) == 6000
+    assert len(data.sales().prices) == 546
+    assert not (tmp_path / "keras" / "datasets" / "real_estate.csv").exists()
+    with pytest.raises(DataError, match="holds 6000 training images, but 6001 are needed"):
+        data.mnist(6001)
+
+
 @pytest.mark.parametrize("place", ["mine", "keras/datasets"])
 def test_real_estate_is_used_where_it_is_found(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -309,6 +309,14 @@ def test_arguments_that_are_no_operators_or_numbers() -> None:
         fo.Implies_Sigmoidal(fo.Implies_Luk(), b0=float("nan"))
 
 
+def test_an_aggregator_derived_from_ours_that_defines_call() -> None:
+    with pytest.raises(LogicTypeError, match="Mine is derived from an aggregator and defines __call__"):
+
+        class Mine(fo.Aggreg_Mean):
+            def __call__(self, *args: Any, **kwargs: Any) -> Any:
+                return tf.reduce_mean(args[0])
+
+
 def test_an_unknown_number_of_axes_is_an_error() -> None:
     minimum = tf.function(lambda xs: fo.Aggreg_Min()(xs), input_signature=[tf.TensorSpec(None)])
     with pytest.raises(LogicValueError, match="number of axes is known"):
