@@ -125,8 +125,7 @@ def learn_theory(setting: Setting, task: str, train: Arrays, test: Arrays, digit
 
     # Querying
     def measure() -> dict[str, float]:
-        truths = [theory.query(f"digit({name}, d1)", {name: test[name]}).tensor for name in IMAGES[task]]
-        predicted = np.stack([tf.argmax(truth, axis=-1).numpy() for truth in truths])
+        predicted = digits_of(theory, task, test)
         return {
             "accuracy (%)": 100.0 * np.mean(sums(task, predicted) == test["n"]),
             "digit accuracy (%)": 100.0 * np.mean(predicted == digits),
@@ -142,6 +141,12 @@ def learn_theory(setting: Setting, task: str, train: Arrays, test: Arrays, digit
     theory.fit(train, batch_size=BATCH, epochs=setting.epochs, callbacks=[schedule, recorder], verbose=0)
     few = {name: values[:EXAMPLES_DRAWN] for name, values in test.items()}
     return recorder, {f"addition_{task}_graph": ltn.plot.tree(theory, "addition", few)}
+
+
+def digits_of(theory: ltn.Theory, task: str, examples: Arrays) -> np.ndarray:
+    """The truest digit of each image, a row for each of the images of an example."""
+    truths = [theory.query(f"digit({name}, d1)", {name: examples[name]}).tensor for name in IMAGES[task]]
+    return np.stack([tf.argmax(truth, axis=-1).numpy() for truth in truths])
 
 
 def learn_baseline(setting: Setting, task: str, train: Arrays, test: Arrays, digits: np.ndarray) -> Learned:

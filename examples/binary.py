@@ -78,10 +78,15 @@ def run(setting: Setting, seed: int) -> Run:
     )
 
 
-def accuracy(theory: ltn.Theory, examples: Mapping[str, Any]) -> float:
-    """The share of points that A puts on the right side of 0.5."""
+def is_right(theory: ltn.Theory, examples: Mapping[str, Any]) -> np.ndarray:
+    """Of each point, whether A puts it on the right side of 0.5."""
     truths = theory.query("A(x)", x=examples["x"]).tensor.numpy()
-    return float(np.mean((truths > 0.5) == (examples["l"] == 1)))
+    return (truths > 0.5) == (examples["l"] == 1)
+
+
+def accuracy(theory: ltn.Theory, examples: Mapping[str, Any]) -> float:
+    """The share of points that are right."""
+    return float(np.mean(is_right(theory, examples)))
 
 
 def pictures(theory: ltn.Theory, train: Mapping[str, Any]) -> dict[str, Figure]:

@@ -97,7 +97,7 @@ def run(setting: Setting, seed: int) -> Run:
         collapsed,
         pictures(theory, points, origin),
         model=theory,
-        examples={"train": examples},
+        examples={"train": examples, "clouds": {"of each point": origin}},
     )
 
 
@@ -124,10 +124,7 @@ def pictures(theory: ltn.Theory, points: np.ndarray, origin: np.ndarray) -> dict
     """The clouds, and the truth of C(x, c) for each cluster c over the whole square."""
     figure = picture(16.0, 3.6)
     first, *panels = figure.subplots(1, 1 + CLUSTERS, sharex=True, sharey=True)
-    for cloud in range(CLUSTERS):
-        first.scatter(*points[origin == cloud].T, s=9, color=COLOURS[cloud])
-    first.set(aspect="equal", xlim=(-1.0, 1.0), ylim=(-1.0, 1.0))
-    add_title(first, "The four clouds")
+    draw_clouds(first, points, origin)
     side = np.linspace(-1.0, 1.0, 100)
     everywhere = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     truths = theory.query("C(x, c)", x=everywhere).tensor.numpy().reshape(100, 100, CLUSTERS)
@@ -138,6 +135,15 @@ def pictures(theory: ltn.Theory, points: np.ndarray, origin: np.ndarray) -> dict
         add_title(axes, f"Truth of C(x, {cluster})")
     figure.colorbar(image, ax=panels, label="truth", shrink=0.7, pad=0.01)
     return {"clustering_panels": figure}
+
+
+def draw_clouds(axes: Any, points: np.ndarray, origin: np.ndarray) -> None:
+    """The points, coloured by their cloud, which no theory knows."""
+    for cloud in range(CLUSTERS):
+        axes.scatter(*points[origin == cloud].T, s=9, color=COLOURS[cloud])
+    ticks = (-1.0, -0.5, 0.0, 0.5, 1.0)
+    axes.set(aspect="equal", xlim=(-1.0, 1.0), ylim=(-1.0, 1.0), xticks=ticks, yticks=ticks)
+    add_title(axes, "The four clouds")
 
 
 def settings() -> tuple[Setting, ...]:

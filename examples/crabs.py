@@ -82,7 +82,7 @@ def run(setting: Setting, seed: int) -> Run:
     parts = split(len(measurements), setting.train_size, np.random.default_rng(seed))
     x = standardised(measurements, parts[0])
     train, test = ({"x": x[rows], "colour": colours[rows], "sex": 2 + sexes[rows]} for rows in parts)
-    theory = theory_of_crabs(setting.options.get("rules", True))
+    theory = theory_of_crabs(setting.options["rules"] == "with_rules")
 
     # Querying
     def measure() -> dict[str, float]:
@@ -114,7 +114,7 @@ def settings() -> tuple[Setting, ...]:
         Metric(true, words="to true", bound=0.5),
         *(Metric(name, words="to false", bound=0.5, lower_is_better=True) for name in false),
     )
-    return (Setting("paper", metrics, epochs=500, train_size=160),)
+    return (Setting("paper", metrics, epochs=500, train_size=160, options={"rules": "with_rules"}),)
 
 
 def curves(runs: Mapping[str, Sequence[Run]]) -> dict[str, Figure]:
@@ -137,4 +137,5 @@ EXPERIMENT = Experiment(
     run,
     curves,
     data=lambda setting: "200 Leptograpsus crabs",
+    options={"rules": ("with_rules", "without_rules")},
 )

@@ -86,10 +86,15 @@ def run(setting: Setting, seed: int) -> Run:
     )
 
 
-def accuracy(theory: ltn.Theory, examples: Mapping[str, Any]) -> float:
-    """The share of flowers whose label is the truest one."""
+def is_right(theory: ltn.Theory, examples: Mapping[str, Any]) -> np.ndarray:
+    """Of each flower, whether its label is the truest one."""
     truths = theory.query("P(x, l)", x=examples["x"]).tensor.numpy()
-    return float(np.mean(truths.argmax(axis=1) == examples["label"]))
+    return truths.argmax(axis=1) == examples["label"]
+
+
+def accuracy(theory: ltn.Theory, examples: Mapping[str, Any]) -> float:
+    """The share of flowers that are right."""
+    return float(np.mean(is_right(theory, examples)))
 
 
 def settings() -> tuple[Setting, ...]:

@@ -86,7 +86,7 @@ def curves(runs: Mapping[str, Sequence[Run]]) -> dict[str, Figure]:
     rows = {
         setting: [
             Panel(
-                f"Searching {name}",
+                f"Asking {name}",
                 {"satisfaction": Line(done, f"satisfaction {name}"), "truth of A": Line(done, f"A {name}")},
                 across="step",
             )

@@ -31,13 +31,13 @@ from examples.harness import (
 from ltn.plot.style import COLOURS, add_title, ink, picture
 
 
-def theory_of_prices(features: int) -> ltn.Theory:
-    """The function f gives every house its price."""
+def theory_of_prices(features: int, alpha: float = 0.05) -> ltn.Theory:
+    """The function f gives every house its price; prices u, v are equal to the degree exp(-alpha |u - v|)."""
     theory = ltn.Theory("stable_product", p_forall=2)
 
-    # Domains; eq(u, v) = exp(-0.05 |u - v|) is the equality of prices
+    # Domains
     samples = theory.domain("samples", shape=features)
-    prices = theory.domain("prices", equality="smooth", alpha=0.05)
+    prices = theory.domain("prices", equality="smooth", alpha=alpha)
 
     # Variables
     theory.variable("x", samples)
@@ -84,7 +84,12 @@ def predicted(theory: ltn.Theory, examples: Mapping[str, Any]) -> np.ndarray:
 
 def error(theory: ltn.Theory, examples: Mapping[str, Any]) -> float:
     """The root of the mean squared error of the prices."""
-    return float(np.sqrt(np.mean((predicted(theory, examples) - examples["y"]) ** 2)))
+    return rmse(predicted(theory, examples), examples["y"])
+
+
+def rmse(guessed: Any, actual: np.ndarray) -> float:
+    """The same of any prices that someone guesses."""
+    return float(np.sqrt(np.mean((guessed - actual) ** 2)))
 
 
 def pictures(theory: ltn.Theory, train: Mapping[str, Any], test: Mapping[str, Any]) -> dict[str, Figure]:

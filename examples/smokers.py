@@ -147,10 +147,15 @@ def heat_maps(title: str, habits: np.ndarray, friendship: np.ndarray) -> Figure:
     return figure
 
 
-def embeddings(vectors: np.ndarray, habits: np.ndarray, friendship: np.ndarray) -> Figure:
-    """The two principal components of the embeddings, with what the predicates say of them."""
+def projected(vectors: np.ndarray) -> np.ndarray:
+    """The two principal components of each."""
     centred = vectors - vectors.mean(axis=0)
-    places = centred @ np.linalg.svd(centred)[2][:2].T
+    return centred @ np.linalg.svd(centred)[2][:2].T
+
+
+def embeddings(vectors: np.ndarray, habits: np.ndarray, friendship: np.ndarray) -> Figure:
+    """The embeddings in two dimensions, with what the predicates say of them."""
+    places = projected(vectors)
     figure = picture(9.6, 8.0)
     panels = figure.subplots(2, 2, sharex=True, sharey=True)
     titles = ("Embeddings, by PCA", "S(x)", "F(x, y) above 0.5", "C(x)")

@@ -38,6 +38,8 @@ sys.path.insert(0, str(root))  # before another ltn, or other examples"""
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 # A cell of a short run takes some seconds at most; one that hangs should not keep the tests from ending.
 PATIENCE = 600
+# All warnings, also those about our own modules; but not what NumPy says of TensorFlow's variables.
+WARNINGS = "default,ignore:__array__ implementation doesn't accept a copy keyword:DeprecationWarning"
 # What TensorFlow's log says of the machine, or for information, whatever the program; all else is a warning.
 _NO_WARNING = re.compile(
     r"^I\d{4} |^WARNING: All log messages before absl::InitializeLog|^[^\]]*\.cc:\d+\] ("
@@ -112,7 +114,7 @@ def _environment(short: bool) -> dict[str, str]:
     # In a test of pytest, as it believes, a kernel does not show what TensorFlow's log says.
     removed = {SHORT, "LTN_DATA", "PYTEST_CURRENT_TEST"}
     environment = {name: value for name, value in os.environ.items() if name not in removed}
-    environment |= {"LTN_SHIPPED_DATA": "1", "TF_CPP_MIN_LOG_LEVEL": "1", "PYTHONWARNINGS": "default"}
+    environment |= {"LTN_SHIPPED_DATA": "1", "TF_CPP_MIN_LOG_LEVEL": "1", "PYTHONWARNINGS": WARNINGS}
     return environment | ({SHORT: "1"} if short else {})
 
 

@@ -3,11 +3,13 @@
 import ast
 import re
 import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+from nbclient.exceptions import CellExecutionError
 
 from notebooks import stored
 
@@ -35,7 +37,8 @@ def test_there_is_one_for_each_tutorial_and_for_each_experiment() -> None:
 @pytest.mark.parametrize("path", PATHS, ids=names(PATHS))
 def test_it_runs_in_a_fresh_kernel(path: Path) -> None:
     done = stored.executed(read(path), short=True)
-    assert all(cell.execution_count for cell in done.cells if cell.cell_type == "code")
+    counts = [cell.execution_count for cell in done.cells if cell.cell_type == "code"]
+    assert counts == list(range(1, len(counts) + 1))
 
 
 @pytest.mark.parametrize("path", PATHS, ids=names(PATHS))
@@ -61,6 +64,12 @@ class TestStored:
         cells = [cell.source for cell in read(path).cells if cell.cell_type == "code"]
         trees = [ast.parse(source) for source in cells]
         assert any(isinstance(node, ast.Assert) for tree in trees for node in ast.walk(tree))
+
+    def test_with_links_to_what_there_is(self, path: Path) -> None:
+        texts = [cell.source for cell in read(path).cells if cell.cell_type == "markdown"]
+        links = [link for text in texts for link in re.findall(r"\]\(([^)#]+)", text)]
+        for link in links:
+            assert link.startswith("https://") or (path.parent / link).exists()
 
     def test_linked_by_the_readme(self, path: Path) -> None:
         link = re.escape(path.relative_to(ROOT).as_posix())
@@ -102,20 +111,110 @@ class TestMistakes:
     def test_what_it_says_of_the_machine_is_none(self, line: str) -> None:
         assert stored.cleaned(with_error_line(line)).cells[0].outputs == []
 
-    def test_an_error_is_one(self) -> None:
-        with pytest.raises(Exception, match="1 / 0"):
-            stored.executed(notebook_of("1 / 0"))
+    def test_a_deprecation_inside_the_library_is_one(self) -> None:
+        warn = "warnings.warn_explicit('is old', DeprecationWarning, 'theory.py', 1, 'ltn.theory')"
+        with pytest.raises(stored.NotebookError, match="is old"):
+            stored.executed(notebook_of(f"import warnings\n{warn}"))
+
+    def test_an_error_is_one_whatever_the_tags_say(self) -> None:
+        notebook = notebook_of("1 / 0")
+        notebook.cells[0].metadata["tags"] = ["raises-exception"]
+        with pytest.raises(CellExecutionError, match="1 / 0"):
+            stored.executed(notebook)
 
 
-def test_the_first_cell_gets_the_library_only_where_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    cell = stored.with_header(notebook_of(), stored.FOLDER / "any.ipynb").cells[1].source
-    commands: list[list[str]] = []
-    monkeypatch.setattr("subprocess.run", lambda command, check: commands.append(command))
-    monkeypatch.setattr("sys.path", [*sys.path])
-    exec(cell, {})
-    assert commands == []
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    exec(cell, {})
-    assert commands[0][:2] == ["git", "clone"]
-    assert stored.repository() in commands[0]
-    assert commands[1][1:4] == ["-m", "pip", "install"]
+def test_text_that_comes_in_pieces_is_stored_in_one() -> None:
+    notebook = notebook_of(
+        "for word in ('one', 'two'):\n    print(word, flush=True)\ndisplay(3)\nprint('three')"
+    )
+    first, shown, last = stored.executed(notebook).cells[0].outputs
+    assert (first.text, shown.data["text/plain"], last.text) == ("one\ntwo\n", "3", "three\n")
+
+
+class TestFirstCell:
+    """On a machine that has packages of other people with the names ltn and examples."""
+
+    @pytest.fixture(autouse=True)
+    def _machine(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.commands: list[list[str]] = []
+        self.installed: list[str] = []
+        self.here, self.foreign = tmp_path / "content", tmp_path / "site-packages"
+        self.make_repository(self.foreign)
+        (self.foreign / "examples" / "harness" / "__init__.py").unlink()
+        monkeypatch.setattr("subprocess.run", self.command)
+        monkeypatch.setattr("importlib.metadata.distributions", lambda name: self.installed)
+
+    def make_repository(self, folder: Path) -> None:
+        for package in ("ltn", "examples", "examples/harness", "notebooks"):
+            (folder / package).mkdir(parents=True)
+            (folder / package / "__init__.py").touch()
+
+    def command(self, command: list[str], check: bool) -> None:
+        self.commands.append(command)
+        if command[0] == "git":
+            self.make_repository(Path(command[-1]))
+        else:
+            self.installed.append(command[-1])
+
+    def run(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[str]:
+        """Run it in a new session; the programs that it called."""
+        folder.mkdir(exist_ok=True, parents=True)
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr("sys.path", [str(self.foreign)])
+        self.commands.clear()
+        exec(stored.with_header(notebook_of(), stored.FOLDER / "any.ipynb").cells[1].source, {})
+        return [{"git": "git"}.get(command[0], command[2]) for command in self.commands]
+
+    def found(self, name: str) -> Path:
+        spec = PathFinder.find_spec(name, sys.path)
+        assert spec is not None
+        assert spec.origin is not None
+        return Path(spec.origin)
+
+    def test_gets_the_repository_once_in_colab(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        clone = self.here / "ltn-repository"
+        assert self.run(monkeypatch, self.here) == ["git", "pip"]
+        assert stored.repository() in self.commands[0]
+        assert self.installed == [str(clone)]
+        assert self.found("ltn") == clone / "ltn" / "__init__.py"
+        assert self.run(monkeypatch, self.here) == []
+        assert self.found("examples") == clone / "examples" / "__init__.py"
+
+    def test_installs_what_was_cloned_only(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.make_repository(self.here / "ltn-repository")
+        assert self.run(monkeypatch, self.here) == ["pip"]
+
+    @pytest.mark.parametrize("folder", ["notebooks", ""])
+    def test_does_nothing_in_the_repository(self, folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.make_repository(self.here)
+        self.installed.append("ltn-keras")
+        assert self.run(monkeypatch, self.here / folder) == []
+        assert self.found("ltn") == self.here / "ltn" / "__init__.py"
+        assert self.found("examples") == self.here / "examples" / "__init__.py"
+
+
+@pytest.mark.parametrize("end", ["", "/", ".git", ".git/"])
+def test_the_address_may_end_in_several_ways(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = stored.address(f"https://github.com/someone/logic{end}")
+    monkeypatch.setattr(stored, "repository", lambda: plain)
+    badge, setup = stored.with_header(notebook_of(), stored.FOLDER / "any.ipynb").cells
+    colab = "https://colab.research.google.com/github/someone/logic/blob/main/notebooks/any.ipynb"
+    assert f"]({colab})" in badge.source
+    assert '"https://github.com/someone/logic"' in setup.source
+
+
+@pytest.mark.parametrize("address", ["git@github.com:someone/logic", "https://github.com/logic", ""])
+def test_other_addresses_are_refused(address: str) -> None:
+    with pytest.raises(stored.NotebookError, match="Colab opens notebooks of GitHub"):
+        stored.address(address)
+
+
+def test_the_header_is_written_once_also_into_what_colab_saved() -> None:
+    path = stored.FOLDER / "any.ipynb"
+    notebook = stored.with_header(notebook_of("1 + 1"), path)
+    notebook.nbformat_minor = 0
+    for cell in notebook.cells:
+        del cell["id"]
+    again = stored.with_header(notebook, path)
+    assert [cell.source for cell in again.cells] == [cell.source for cell in notebook.cells]
+    nbformat.validate(again)

@@ -47,10 +47,12 @@ class DataError(Exception):
 
 
 class Sales(NamedTuple):
-    """Houses and their prices: features of shape (n, k), prices of shape (n,), and what they are."""
+    """Houses, features of shape (n, k) with their names, and prices of shape (n,) with their unit."""
 
     features: np.ndarray
     prices: np.ndarray
+    names: tuple[str, ...]
+    unit: str
     source: str
 
 
@@ -82,18 +84,27 @@ def crabs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @functools.cache
 def sales() -> Sales:
-    """The paper's real estate data where they are found or can be downloaded, else sales in Windsor.
-
-    The prices are per unit area, in 10 000 New Taiwan dollars per ping; in Windsor in 1 000 Canadian dollars.
-    """
+    """The paper's real estate data where they are found or can be downloaded, else sales in Windsor."""
     path = _find("real_estate.csv") or (None if _only_shipped() else _download_real_estate())
     if path:
         table = _numbers(path, _read(path, REAL_ESTATE, rows=414), REAL_ESTATE)
-        return Sales(table[:, :-1], table[:, -1], "414 sales of real estate in New Taipei (the paper's data)")
+        return Sales(
+            table[:, :-1],
+            table[:, -1],
+            REAL_ESTATE[:-1],
+            "10 000 New Taiwan dollars per ping",
+            "414 sales of real estate in New Taipei (the paper's data)",
+        )
     path = _expect("house_prices.csv")
     answers = _read(path, HOUSES, rows=546)
     table = _numbers(path, answers.where(~answers.isin(["yes", "no"]), answers == "yes"), HOUSES)
-    return Sales(table[:, 1:], table[:, 0] / 1000.0, "546 house sales in Windsor (not the paper's data)")
+    return Sales(
+        table[:, 1:],
+        table[:, 0] / 1000.0,
+        HOUSES[1:],
+        "1 000 Canadian dollars",
+        "546 house sales in Windsor (not the paper's data)",
+    )
 
 
 @functools.cache
