@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import keras
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 import ltn
 from examples.harness import Experiment, Line, Metric, Panel, Recorder, Run, Setting, draw, satisfaction
@@ -161,7 +162,9 @@ def embeddings(vectors: np.ndarray, habits: np.ndarray, friendship: np.ndarray) 
     titles = ("Embeddings, by PCA", "S(x)", "F(x, y) above 0.5", "C(x)")
     for axes, title in zip(panels.flat, titles, strict=True):
         for who, place in zip(PEOPLE, places, strict=True):
-            axes.annotate(who, place, xytext=(5, 4), textcoords="offset points")
+            name = axes.annotate(who, place, xytext=(5, 4), textcoords="offset points")
+            # Lines between friends pass through names.
+            name.set_path_effects([withStroke(linewidth=3, foreground=axes.get_facecolor())])
         add_title(axes, title)
     panels[0, 0].scatter(*places.T, color=ink(), s=24)
     for axes, truths in ((panels[0, 1], habits[:, 0]), (panels[1, 1], habits[:, 1])):
