@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import hashlib
 import os
 import re
 from pathlib import Path
@@ -98,7 +99,7 @@ def with_header(notebook: Any, path: Path) -> Any:
 
 def executed(notebook: Any, short: bool = False) -> Any:
     """The notebook after all its cells were executed in a fresh kernel; an error or a warning raises."""
-    notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    notebook.metadata = {"kernelspec": KERNEL}
     for cell in notebook.cells:
         cell.metadata = {}  # no tag excuses a cell from being executed, or its errors
         if cell.cell_type == "code":
@@ -107,6 +108,12 @@ def executed(notebook: Any, short: bool = False) -> Any:
         notebook, timeout=PATIENCE if short else None, resources={"metadata": {"path": str(FOLDER)}}
     )
     return cleaned(client.execute(env=_environment(short)))
+
+
+def fingerprint(notebook: Any) -> str:
+    """That of the code: stored with the outputs, it tells whether they are still those of this code."""
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    return hashlib.sha256(code.encode()).hexdigest()
 
 
 def _environment(short: bool) -> dict[str, str]:
@@ -119,7 +126,7 @@ def _environment(short: bool) -> dict[str, str]:
 
 
 def cleaned(notebook: Any) -> Any:
-    """Without the times of execution and what TensorFlow says of the machine; a warning raises."""
+    """Without the times of execution and what is said of the machine; a warning raises."""
     for cell in notebook.cells:
         cell.metadata = {}
         if cell.cell_type != "code":
@@ -135,4 +142,6 @@ def cleaned(notebook: Any) -> Any:
             else:
                 kept.append(output)
         cell.outputs = kept
+    language = {"name": "python"}  # whatever its version
+    notebook.metadata = {"kernelspec": KERNEL, "language_info": language, "executed": fingerprint(notebook)}
     return notebook

@@ -54,6 +54,11 @@ class TestStored:
         assert counts == list(range(1, len(counts) + 1))
         assert path.stat().st_size < LARGEST
 
+    def test_with_the_outputs_of_this_code(self, path: Path) -> None:
+        metadata = read(path).metadata
+        assert metadata["executed"] == stored.fingerprint(read(path))
+        assert metadata["language_info"] == {"name": "python"}  # nothing of the machine
+
     def test_with_pictures_and_nothing_but_outputs(self, path: Path) -> None:
         outputs = [output for cell in read(path).cells for output in cell.get("outputs", [])]
         assert any("image/png" in output.get("data", {}) for output in outputs)
