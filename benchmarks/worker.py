@@ -67,7 +67,7 @@ def main(module: str, function: str, arguments: str) -> None:
         print(json.dumps({}), file=answers)
         for line in sys.stdin:
             print(json.dumps({"seconds": timed(step, int(line)), "peak": peak()}), file=answers)
-    except Exception as error:
+    except Exception as error:  # whatever a library raises is its answer, and its row says so
         print(json.dumps({"error": said(error)}), file=answers)
 
 

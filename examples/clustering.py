@@ -97,7 +97,7 @@ def run(setting: Setting, seed: int) -> Run:
         collapsed,
         pictures(theory, points, origin),
         model=theory,
-        examples={"train": examples, "clouds": {"of each point": origin}},
+        examples={"train": examples, "train labels": {"cloud": origin}},
     )
 
 

@@ -83,12 +83,12 @@ def predicted(theory: ltn.Theory, examples: Mapping[str, Any]) -> np.ndarray:
 
 
 def error(theory: ltn.Theory, examples: Mapping[str, Any]) -> float:
-    """The root of the mean squared error of the prices."""
+    """The error of the prices that f gives."""
     return rmse(predicted(theory, examples), examples["y"])
 
 
 def rmse(guessed: Any, actual: np.ndarray) -> float:
-    """The same of any prices that someone guesses."""
+    """The root of the mean squared error of guessed prices."""
     return float(np.sqrt(np.mean((guessed - actual) ** 2)))
 
 

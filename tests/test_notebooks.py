@@ -145,7 +145,6 @@ class TestFirstCell:
         self.installed: list[str] = []
         self.here, self.foreign = tmp_path / "content", tmp_path / "site-packages"
         self.make_repository(self.foreign)
-        (self.foreign / "examples" / "harness" / "__init__.py").unlink()
         monkeypatch.setattr("subprocess.run", self.command)
         monkeypatch.setattr("importlib.metadata.distributions", lambda name: self.installed)
 
@@ -168,7 +167,7 @@ class TestFirstCell:
         monkeypatch.setattr("sys.path", [str(self.foreign)])
         self.commands.clear()
         exec(stored.with_header(notebook_of(), stored.FOLDER / "any.ipynb").cells[1].source, {})
-        return [{"git": "git"}.get(command[0], command[2]) for command in self.commands]
+        return ["git" if command[0] == "git" else command[2] for command in self.commands]
 
     def found(self, name: str) -> Path:
         spec = PathFinder.find_spec(name, sys.path)

@@ -85,7 +85,7 @@ def crabs() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @functools.cache
 def sales() -> Sales:
     """The paper's real estate data where they are found or can be downloaded, else sales in Windsor."""
-    path = _find("real_estate.csv") or (None if _only_shipped() else _download_real_estate())
+    path = _find("real_estate.csv") or _download_real_estate()
     if path:
         table = _numbers(path, _read(path, REAL_ESTATE, rows=414), REAL_ESTATE)
         return Sales(
@@ -158,17 +158,20 @@ def standardised(features: np.ndarray, training: np.ndarray) -> np.ndarray:
 
 def _find(name: str) -> Path | None:
     """The first copy of a file, before any download."""
-    if _only_shipped():
-        return SHIPPED / name if (SHIPPED / name).is_file() else None
-    folder = os.environ.get("LTN_DATA")
-    if folder and not Path(folder).is_dir():
-        raise DataError(f"There is no folder {folder}, where LTN_DATA or --data looks for data. Create it.")
-    places = [Path(folder)] if folder else []
-    return next((p / name for p in (*places, _cache(), SHIPPED) if (p / name).is_file()), None)
+    places = [SHIPPED] if _only_shipped() else [*_own_folder(), _cache(), SHIPPED]
+    return next((place / name for place in places if (place / name).is_file()), None)
 
 
 def _only_shipped() -> bool:
     return bool(os.environ.get("LTN_SHIPPED_DATA"))
+
+
+def _own_folder() -> list[Path]:
+    """The folder that the user names, if any."""
+    folder = os.environ.get("LTN_DATA")
+    if folder and not Path(folder).is_dir():
+        raise DataError(f"There is no folder {folder}, where LTN_DATA or --data looks for data. Create it.")
+    return [Path(folder)] if folder else []
 
 
 def _cache() -> Path:
@@ -187,7 +190,9 @@ def _expect(name: str) -> Path:
 
 
 def _download_real_estate() -> Path | None:
-    """The file in Keras's cache, fetched; None where that fails, as without a network."""
+    """The file in Keras's cache, fetched; None where that fails, as without a network, or is not wanted."""
+    if _only_shipped():
+        return None
     path = _cache() / "real_estate.csv"
     half = path.with_suffix(".part")
     try:

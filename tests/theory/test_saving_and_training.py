@@ -45,7 +45,8 @@ class TestSharedNetworks:
             theory.predicate("P", points, P)
             theory.predicate("Q", points, P)
 
-        self.together(tmp_path, declare)
+        _, loaded = self.together(tmp_path, declare)
+        assert loaded.symbols["P"].network is loaded.symbols["Q"].network
 
     def test_two_predicates_on_one_network(self, tmp_path: Path) -> None:
         network = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1, activation="sigmoid")])

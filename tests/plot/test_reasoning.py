@@ -11,16 +11,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 import ltn
 import ltn.plot
 from ltn.reasoning import Grounding, Verdict
+from tests.plot.drawn import legend
 
 LONG = "forall x, y: " + " & ".join(f"(likes_{number}(x, y) -> likes_{number}(y, x))" for number in range(30))
 
 
 def lines(axes: Any) -> dict[str, Any]:
     return {line.get_label(): line for line in axes.lines}
-
-
-def legend(figure: Any) -> list[str]:
-    return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def verdict(restarts: int = 3, deciding: int = 2, **changes: Any) -> Verdict:
