@@ -46,6 +46,7 @@ LAYERS = [
     "core",
     "utils",
     "language",
+    "evaluation",
     "theory",
     "reasoning",
     "callbacks",

@@ -9,14 +9,14 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.evaluation.evaluation import Evaluation
+from ltn.evaluation.frames import Frame
 from ltn.language import And, Apply, Binary, Comparison, Iff, Implies, Name, Node, Not, Or, Quantifier, text
 from ltn.plot.boxes import Box, draw
 from ltn.plot.style import fitted
 from ltn.semantics import LogSemantics, Semantics
 from ltn.theory import Theory, queries
 from ltn.theory.axioms import Axiom
-from ltn.theory.evaluation import Evaluation
-from ltn.theory.frames import Frame
 
 _SIGNS: dict[type[Node] | str, str] = {
     And: "∧",

@@ -11,8 +11,8 @@ import numpy as np
 
 from ltn.core import Proposition
 from ltn.core.symbols import Symbol
+from ltn.evaluation.individuals import Individuals
 from ltn.theory import Theory
-from ltn.theory.individuals import Individuals
 from ltn.theory.saving import rebuilt
 
 

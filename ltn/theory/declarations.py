@@ -12,11 +12,11 @@ import tensorflow as tf
 from ltn.core import Function, Predicate, Proposition, Term
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.evaluation.groundings import Choice, DeclaredVariable, Groundings
+from ltn.evaluation.individuals import Individual, Individuals
 from ltn.language import Domain, Signature
 from ltn.theory.compilation import CompiledModel
 from ltn.theory.data import individuals
-from ltn.theory.groundings import Choice, DeclaredVariable, Groundings
-from ltn.theory.individuals import Individual, Individuals
 
 S = TypeVar("S", bound=Symbol)
 Domains = Domain | Sequence[Domain]

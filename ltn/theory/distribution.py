@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from ltn._autograph import no_autograph
 from ltn.errors import LogicValueError
-from ltn.theory import replicas
+from ltn.evaluation import replicas
 
 # Before, the metrics of replicas are added up wrongly.
 LEAST_KERAS = (3, 10)

@@ -8,12 +8,10 @@ from typing import Any
 import tensorflow as tf
 
 from ltn.errors import LogicValueError
+from ltn.evaluation.evaluation import Options
 from ltn.language import Node, Quantifier
 from ltn.semantics import LogSemantics, Semantics
 from ltn.semantics import from_config as semantics_from_config
-
-# Options of the quantifiers of one axiom, by kind: {"exists": {"p": 6.0}}.
-Options = dict[str, dict[str, Any]]
 
 
 class Hyperparameters:

@@ -10,7 +10,7 @@ import keras
 import tensorflow as tf
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.theory import replicas
+from ltn.evaluation import replicas
 from ltn.theory.compilation import CompiledModel
 from ltn.theory.theory import Theory
 

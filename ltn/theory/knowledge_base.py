@@ -10,15 +10,15 @@ from typing import Any
 
 from ltn.core import Formula
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
+from ltn.evaluation.evaluation import Evaluation, Options
+from ltn.evaluation.spaces import Space, space_of
 from ltn.fuzzy_ops.base import Operator
 from ltn.language import Node, Quantifier, parse, parse_many
 from ltn.language.names import check_name, listed, nearest
 from ltn.semantics import LogSemantics, Semantics
 from ltn.theory.axioms import Axiom
 from ltn.theory.declarations import Declarations
-from ltn.theory.evaluation import Evaluation
-from ltn.theory.hyperparameters import Hyperparameters, Options
-from ltn.theory.spaces import Space, space_of
+from ltn.theory.hyperparameters import Hyperparameters
 
 
 class KnowledgeBase(Declarations):

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltn import semantics as semantics_module
 from ltn.core import Formula, Term
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.evaluation.evaluation import Evaluation, Options
+from ltn.evaluation.spaces import space_of
 from ltn.language import Node, parse
 from ltn.semantics import LogSemantics, Semantics
 from ltn.theory import data as data_module
 from ltn.theory.axioms import Axiom
-from ltn.theory.evaluation import Evaluation
-from ltn.theory.hyperparameters import Options
-from ltn.theory.spaces import space_of
 
 if TYPE_CHECKING:
     from ltn.theory.theory import Theory

@@ -10,11 +10,12 @@ import pandas as pd
 
 from ltn.core import axes
 from ltn.errors import LogicValueError
+from ltn.evaluation import crisp
+from ltn.evaluation.evaluation import Evaluation, explained
+from ltn.evaluation.frames import Frame
 from ltn.language import Domain, Quantifier
-from ltn.theory import crisp, queries
+from ltn.theory import queries
 from ltn.theory.axioms import Axiom
-from ltn.theory.evaluation import Evaluation, explained
-from ltn.theory.frames import Frame
 from ltn.theory.queries import Question
 from ltn.theory.satisfaction import satisfaction
 

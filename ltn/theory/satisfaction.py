@@ -10,10 +10,9 @@ import tensorflow as tf
 from ltn.core import Formula
 from ltn.core.expressions import connect
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.evaluation.evaluation import Evaluation, Options
 from ltn.fuzzy_ops import Aggregator
 from ltn.theory.axioms import Axiom
-from ltn.theory.evaluation import Evaluation
-from ltn.theory.hyperparameters import Options
 
 
 class Satisfaction(NamedTuple):

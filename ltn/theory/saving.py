@@ -13,12 +13,12 @@ from ltn.core import Function, Predicate, Proposition
 from ltn.core.groundings import LogitsModel
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.evaluation.groundings import Choice
+from ltn.evaluation.individuals import Individuals
 from ltn.language import Signature, parse
 from ltn.language.names import listed
 from ltn.theory.axioms import Axiom
-from ltn.theory.groundings import Choice
 from ltn.theory.hyperparameters import Hyperparameters
-from ltn.theory.individuals import Individuals
 
 if TYPE_CHECKING:
     from ltn.theory.theory import Theory

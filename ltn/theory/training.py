@@ -13,9 +13,10 @@ import keras
 import tensorflow as tf
 
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.evaluation import replicas
 from ltn.semantics import LogSemantics, Semantics
 from ltn.theory import data as data_module
-from ltn.theory import distribution, replicas, sources
+from ltn.theory import distribution, sources
 from ltn.theory.axioms import Axiom
 from ltn.theory.knowledge_base import KnowledgeBase
 from ltn.theory.metrics import AxiomMeans

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import ltn
 from ltn.errors import LogicValueError
+from ltn.evaluation import guards
+from ltn.evaluation.frames import Frames
 from ltn.language import Quantifier, parse
-from ltn.theory import guards
-from ltn.theory.frames import Frames
 from tests.tolerance import assert_close
 
 OPERATORS = ["=", "<", "<=", ">", ">="]

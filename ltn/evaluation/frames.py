@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from ltn.core import Expression, axes
 from ltn.core.checks import check_sizes
-from ltn.theory.rows import rows_of
+from ltn.evaluation.rows import rows_of
 
 # The axis of each variable, by label.
 Frame = Mapping[str, str]

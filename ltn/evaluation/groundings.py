@@ -11,9 +11,9 @@ import tensorflow as tf
 
 from ltn.core import Variable
 from ltn.errors import LogicValueError
+from ltn.evaluation import replicas
+from ltn.evaluation.individuals import Individuals
 from ltn.language import Domain, Signature
-from ltn.theory import replicas
-from ltn.theory.individuals import Individuals
 
 _in_force: contextvars.ContextVar[Groundings | None] = contextvars.ContextVar("groundings", default=None)
 

@@ -19,8 +19,8 @@ from ltn.fuzzy_ops.aggregation import Part
 from ltn.language import Apply, Name, Node, Quantifier
 
 if TYPE_CHECKING:
-    from ltn.theory.evaluation import Evaluation
-    from ltn.theory.frames import Frame
+    from ltn.evaluation.evaluation import Evaluation
+    from ltn.evaluation.frames import Frame
 
 
 def needed(evaluation: Evaluation, node: Quantifier, frame: Frame) -> bool:

@@ -14,8 +14,8 @@ from ltn.language import Apply, Arithmetic, Domain, Name, Negative, Node, Number
 from ltn.utils import distance, norm
 
 if TYPE_CHECKING:
-    from ltn.theory.evaluation import Evaluation
-    from ltn.theory.frames import Frame
+    from ltn.evaluation.evaluation import Evaluation
+    from ltn.evaluation.frames import Frame
 
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,

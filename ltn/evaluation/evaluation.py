@@ -11,6 +11,11 @@ from ltn.core import Formula, Proposition, Term, axes
 from ltn.core.expressions import connect
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicError, LogicValueError
+from ltn.evaluation import chunks, connectives, crisp, guards, quantifiers, replicas, terms
+from ltn.evaluation.calls import Calls
+from ltn.evaluation.frames import Frame, Frames
+from ltn.evaluation.groundings import Groundings
+from ltn.evaluation.spaces import Space, truth_of
 from ltn.fuzzy_ops import Aggregator
 from ltn.language import (
     Apply,
@@ -21,12 +26,9 @@ from ltn.language import (
     Quantifier,
     Signature,
 )
-from ltn.theory import chunks, connectives, crisp, guards, quantifiers, replicas, terms
-from ltn.theory.calls import Calls
-from ltn.theory.frames import Frame, Frames
-from ltn.theory.groundings import Groundings
-from ltn.theory.hyperparameters import Options
-from ltn.theory.spaces import Space, truth_of
+
+# Options of quantifiers that one formula has of its own, by kind: {"exists": {"p": 6.0}}.
+Options = dict[str, dict[str, Any]]
 
 
 class Evaluation:

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from ltn.core import Formula, Term, axes
 from ltn.errors import LogicTypeError
+from ltn.evaluation import terms
 from ltn.language import (
     And,
     Apply,
@@ -24,12 +25,11 @@ from ltn.language import (
     Not,
     Or,
 )
-from ltn.theory import terms
 from ltn.utils import distance
 
 if TYPE_CHECKING:
-    from ltn.theory.evaluation import Evaluation
-    from ltn.theory.frames import Frame
+    from ltn.evaluation.evaluation import Evaluation
+    from ltn.evaluation.frames import Frame
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,

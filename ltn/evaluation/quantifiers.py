@@ -12,15 +12,15 @@ from ltn.core import Formula, axes
 from ltn.core.guards import aggregate
 from ltn.core.wrappers import operands
 from ltn.errors import LogicTypeError
+from ltn.evaluation import chunks, crisp, replicas
+from ltn.evaluation.frames import Tuples
 from ltn.fuzzy_ops import Aggregator
 from ltn.fuzzy_ops.aggregation import Part
 from ltn.language import Quantifier
-from ltn.theory import chunks, crisp, replicas
-from ltn.theory.frames import Tuples
 
 if TYPE_CHECKING:
-    from ltn.theory.evaluation import Evaluation
-    from ltn.theory.frames import Frame
+    from ltn.evaluation.evaluation import Evaluation
+    from ltn.evaluation.frames import Frame
 
 
 class Scope(NamedTuple):

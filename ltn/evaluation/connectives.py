@@ -11,8 +11,8 @@ from ltn.fuzzy_ops.base import Projected, Projection
 from ltn.language import And, Apply, Binary, Iff, Implies, Node, Not, Or
 
 if TYPE_CHECKING:
-    from ltn.theory.evaluation import Evaluation
-    from ltn.theory.frames import Frame
+    from ltn.evaluation.evaluation import Evaluation
+    from ltn.evaluation.frames import Frame
 
 _OPERATORS = {And: "And", Or: "Or", Implies: "Implies", Iff: "Equiv"}
 

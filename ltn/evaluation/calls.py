@@ -13,9 +13,9 @@ import tensorflow as tf
 from ltn.core import Predicate, Term
 from ltn.core.groundings import logits_of
 from ltn.core.symbols import Batch, Symbol
+from ltn.evaluation.frames import Frame, Frames
+from ltn.evaluation.outputs import Output, Returned
 from ltn.language import Apply, Arithmetic, Name, Negative, Node
-from ltn.theory.frames import Frame, Frames
-from ltn.theory.outputs import Output, Returned
 
 
 @dataclass(frozen=True)

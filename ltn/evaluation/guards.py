@@ -18,12 +18,12 @@ import tensorflow as tf
 
 from ltn.core import axes
 from ltn.errors import LogicValueError
+from ltn.evaluation import crisp
+from ltn.evaluation.frames import Frame, unravelled
 from ltn.language import And, Apply, Comparison, Name, Node, Signature
-from ltn.theory import crisp
-from ltn.theory.frames import Frame, unravelled
 
 if TYPE_CHECKING:
-    from ltn.theory.evaluation import Evaluation
+    from ltn.evaluation.evaluation import Evaluation
 
 # What a comparison is called when its sides are exchanged.
 _EXCHANGED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}

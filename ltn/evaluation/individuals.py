@@ -14,8 +14,8 @@ from ltn.core import Term
 from ltn.language import Domain
 
 
-@keras.saving.register_keras_serializable(package="ltn")
-class Box(keras.constraints.Constraint):
+@keras.saving.register_keras_serializable(package="ltn", name="Box")
+class Hypercube(keras.constraints.Constraint):
     """Keeps a weight in a hypercube: every feature in [low, high]."""
 
     def __init__(self, low: float, high: float):
@@ -60,7 +60,7 @@ def constraint_of(domain: Domain) -> keras.constraints.Constraint | None:
         return Parts(sizes, [constraint_of(part) for part in domain.parts])
     if domain.bounds is None:
         return None
-    return Simplex() if domain.bounds == "simplex" else Box(*domain.bounds)
+    return Simplex() if domain.bounds == "simplex" else Hypercube(*domain.bounds)
 
 
 class Individuals(keras.Layer):

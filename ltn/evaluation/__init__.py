@@ -1,0 +1,1 @@
+"""From syntax trees to tensors: the groundings of formulas and terms."""
