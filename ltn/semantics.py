@@ -9,18 +9,22 @@ computes with the logarithms of truth values.
 from __future__ import annotations
 
 import contextlib
-import contextvars
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn, overload
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn, cast, overload
 
 from ltn import fuzzy_ops
+from ltn.core import (
+    Wrapper_Connective,
+    Wrapper_Formula_Aggregator,
+    Wrapper_Quantifier,
+    Wrappers,
+    in_force,
+)
+from ltn.core.in_force import TensorOperator
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops.base import check_operator
 from ltn.fuzzy_ops.record import Record
-
-if TYPE_CHECKING:
-    from ltn.core import Wrappers
 
 __all__ = [
     "LogSemantics",
@@ -35,8 +39,6 @@ __all__ = [
     "stable_product",
     "using",
 ]
-
-TensorOperator = Callable[..., Any]
 
 # What formulas on truth values have and formulas on log-truths do not.
 _TRUTH_VALUED = ("Not", "Implies", "Equiv", "wrap")
@@ -62,10 +64,10 @@ class Semantics(Record):
     False
     """
 
-    Not: TensorOperator = fuzzy_ops.Not_Std()
-    And: TensorOperator = fuzzy_ops.And_Prod()
-    Or: TensorOperator = fuzzy_ops.Or_ProbSum()
-    Implies: TensorOperator = fuzzy_ops.Implies_Reichenbach()
+    Not: TensorOperator = in_force.DEFAULT.Not
+    And: TensorOperator = in_force.DEFAULT.And
+    Or: TensorOperator = in_force.DEFAULT.Or
+    Implies: TensorOperator = in_force.DEFAULT.Implies
     Equiv: Any = None  # composed of And and Implies where it is not given
     Forall: TensorOperator = fuzzy_ops.Aggreg_pMeanError(p=2)
     Exists: TensorOperator = fuzzy_ops.Aggreg_pMean(p=2)
@@ -88,11 +90,16 @@ class Semantics(Record):
         >>> Forall(x, Not(P(x)))
         Formula(tensor=0.1, free_vars=[])
         """
-        # `core` builds on this module, since formulas combine under the semantics in force; its
-        # wrappers are reached only here, and only when called.
-        from ltn.core.wrappers import wrap
-
-        return wrap(self)
+        return Wrappers(
+            Not=Wrapper_Connective(self.Not),
+            And=Wrapper_Connective(self.And),
+            Or=Wrapper_Connective(self.Or),
+            Implies=Wrapper_Connective(self.Implies),
+            Equiv=Wrapper_Connective(self.Equiv),
+            Forall=Wrapper_Quantifier(self.Forall, "forall"),
+            Exists=Wrapper_Quantifier(self.Exists, "exists"),
+            SatAgg=Wrapper_Formula_Aggregator(self.SatAgg),
+        )
 
     def _following(self) -> dict[str, Any]:
         return {"Equiv": None} if self.Equiv == self._composed_equiv() else {}
@@ -161,7 +168,6 @@ _presets: dict[str, Semantics | LogSemantics] = {
     "lukasiewicz": lukasiewicz,
     "log_product": log_product,
 }
-_in_force = contextvars.ContextVar("semantics", default=stable_product)
 
 
 @overload
@@ -203,7 +209,8 @@ def current() -> Semantics:
     ...     current().And
     And_Luk()
     """
-    return _in_force.get()
+    semantics = in_force.chosen.get(stable_product)
+    return cast(Semantics, semantics)  # only `using` sets it
 
 
 @contextlib.contextmanager
@@ -219,8 +226,8 @@ def using(semantics: Semantics | str) -> Iterator[Semantics]:
     chosen: Semantics | LogSemantics = get(semantics)
     if isinstance(chosen, LogSemantics):
         raise LogicValueError(f"A LogSemantics cannot be in force. {_WHOLE_FORMULAS}")
-    token = _in_force.set(chosen)
+    token = in_force.chosen.set(chosen)
     try:
         yield chosen
     finally:
-        _in_force.reset(token)
+        in_force.chosen.reset(token)

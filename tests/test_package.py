@@ -42,19 +42,18 @@ LAYERS = [
     "errors",
     "_autograph",
     "fuzzy_ops",
-    "semantics",
-    "core",
-    "utils",
     "language",
+    "core",
+    "semantics",
+    "utils",
     "evaluation",
     "theory",
     "reasoning",
     "callbacks",
     "plot",
 ]
-# Formulas combine under the semantics in force, so `core` needs `semantics`; `Semantics.wrap` hands out the
-# wrappers of `core`, imported when it is called. So does `Theory.entails` with what reasons about theories.
-UPWARD = {("semantics", "core"), ("theory", "reasoning")}
+# `Theory.entails` imports what reasons about theories when it is called.
+UPWARD = {("theory", "reasoning")}
 
 
 @pytest.mark.parametrize("module", PUBLIC_MODULES, ids=lambda module: module.__name__)

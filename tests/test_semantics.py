@@ -12,6 +12,7 @@ import tensorflow as tf
 
 import ltn
 from ltn import fuzzy_ops
+from ltn.core import in_force
 from ltn.semantics import LogSemantics, current, from_config, get
 from tests.fuzzy_ops import reference
 from tests.tolerance import assert_close
@@ -31,6 +32,14 @@ def test_the_default_is_the_papers_stable_product() -> None:
         Exists=fuzzy_ops.Aggreg_pMean(p=2),
         SatAgg=fuzzy_ops.Aggreg_pMeanError(p=2),
     )
+
+
+def test_formulas_combine_by_the_default_where_nothing_is_chosen() -> None:
+    default = in_force.connectives()
+    for name in ("Not", "And", "Or", "Implies", "Equiv"):
+        assert getattr(default, name) == getattr(ltn.semantics.stable_product, name)
+    with ltn.using("godel"):
+        assert in_force.connectives() is ltn.semantics.godel
 
 
 PAPER: dict[str, dict[str, Any]] = {
@@ -169,7 +178,7 @@ class TestLogSemantics:
         with pytest.raises(AttributeError, match=r"no `nand`\.$"):
             ltn.semantics.log_product.nand  # type: ignore[attr-defined]  # noqa: B018
         with pytest.raises(AttributeError, match=r"ltn\.Theory"):
-            ltn.core.wrappers.wrap(ltn.semantics.log_product)  # type: ignore[arg-type]
+            ltn.Semantics.wrap(ltn.semantics.log_product)  # type: ignore[arg-type]
 
 
 class TestHyperparameters:

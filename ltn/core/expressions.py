@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
-from ltn import semantics
 from ltn._autograph import no_autograph
-from ltn.core import axes
+from ltn.core import axes, in_force
 from ltn.core.tables import labelled
 from ltn.errors import LogicTypeError, LogicValueError
 
@@ -109,7 +108,9 @@ class Expression:
         0  1.0  1.0  1.0
         1  0.0  0.0  1.0
         """
-        return labelled(self, is_term=isinstance(self, Term))
+        return labelled(
+            np.asarray(self.tensor), self.free_vars, self.individuals, is_term=isinstance(self, Term)
+        )
 
     def _get_axis_of_free_var(self, free_var: str) -> int:
         if free_var not in self.free_vars:
@@ -180,26 +181,26 @@ class Formula(Expression):
         def take(self, free_var: str, indices: int | Sequence[int]) -> Formula: ...
 
     def __invert__(self) -> Formula:
-        return connect(semantics.current().Not, self)
+        return connect(in_force.connectives().Not, self)
 
     def __and__(self, other: Formula) -> Formula:
-        return connect(semantics.current().And, self, other)
+        return connect(in_force.connectives().And, self, other)
 
     def __or__(self, other: Formula) -> Formula:
-        return connect(semantics.current().Or, self, other)
+        return connect(in_force.connectives().Or, self, other)
 
     def __rshift__(self, other: Formula) -> Formula:
-        return connect(semantics.current().Implies, self, other)
+        return connect(in_force.connectives().Implies, self, other)
 
     # A number or a term on the left: the same message as on the right.
     def __rand__(self, other: Any) -> Formula:
-        return connect(semantics.current().And, other, self)
+        return connect(in_force.connectives().And, other, self)
 
     def __ror__(self, other: Any) -> Formula:
-        return connect(semantics.current().Or, other, self)
+        return connect(in_force.connectives().Or, other, self)
 
     def __rrshift__(self, other: Any) -> Formula:
-        return connect(semantics.current().Implies, other, self)
+        return connect(in_force.connectives().Implies, other, self)
 
     def iff(self, other: Formula) -> Formula:
         """Equivalence, under the semantics in force.
@@ -210,7 +211,7 @@ class Formula(Expression):
         ...     p.iff(q)
         Formula(tensor=0.8, free_vars=[])
         """
-        return connect(semantics.current().Equiv, self, other)
+        return connect(in_force.connectives().Equiv, self, other)
 
     def __bool__(self) -> NoReturn:
         raise LogicTypeError(

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-if TYPE_CHECKING:
-    from ltn.core.expressions import Expression
 
+def labelled(
+    values: np.ndarray, variables: Sequence[str], individuals: Mapping[str, Sequence[str]], is_term: bool
+) -> pd.DataFrame:
+    """The values of an expression over its free variables; see `Expression.to_frame`.
 
-def labelled(expression: Expression, is_term: bool) -> pd.DataFrame:
-    """The values of an expression; see `Expression.to_frame`."""
-    values = np.asarray(expression.tensor)
-    variables = list(expression.free_vars)
+    Args:
+        values: shape (|x_1|, ..., |x_n|, *features).
+        variables: x_1, ..., x_n.
+        individuals: the names of the individuals of variables, where they are known.
+        is_term: whether the values are features of individuals, rather than truths.
+    """
     levels = [
-        _level(expression, variable, size) for variable, size in zip(variables, values.shape, strict=False)
+        pd.Index(individuals.get(variable, range(size)), name=variable)
+        for variable, size in zip(variables, values.shape, strict=False)
     ]
     if is_term:
         features = values.reshape(math.prod(len(level) for level in levels), -1)
@@ -25,10 +30,6 @@ def labelled(expression: Expression, is_term: bool) -> pd.DataFrame:
     if len(levels) < 2:
         return pd.DataFrame({"truth": values.reshape(-1)}, index=_index(levels))
     return pd.DataFrame(values.reshape(-1, values.shape[-1]), index=_index(levels[:-1]), columns=levels[-1])
-
-
-def _level(expression: Expression, variable: str, size: int) -> pd.Index:
-    return pd.Index(expression.individuals.get(variable, range(size)), name=variable)
 
 
 def _index(levels: list[pd.Index]) -> pd.Index:

@@ -14,7 +14,6 @@ from ltn.core.guards import aggregate
 from ltn.core.variables import Variable, check_variables, release
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops.base import check_operator
-from ltn.semantics import Semantics
 
 
 class Wrapper_Connective:
@@ -192,17 +191,3 @@ class Wrappers(NamedTuple):
     Forall: Wrapper_Quantifier
     Exists: Wrapper_Quantifier
     SatAgg: Wrapper_Formula_Aggregator
-
-
-def wrap(semantics: Semantics) -> Wrappers:
-    """The wrappers of a semantics."""
-    return Wrappers(
-        Not=Wrapper_Connective(semantics.Not),
-        And=Wrapper_Connective(semantics.And),
-        Or=Wrapper_Connective(semantics.Or),
-        Implies=Wrapper_Connective(semantics.Implies),
-        Equiv=Wrapper_Connective(semantics.Equiv),
-        Forall=Wrapper_Quantifier(semantics.Forall, "forall"),
-        Exists=Wrapper_Quantifier(semantics.Exists, "exists"),
-        SatAgg=Wrapper_Formula_Aggregator(semantics.SatAgg),
-    )
