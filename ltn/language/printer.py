@@ -1,50 +1,69 @@
-"""Trees as text, with the fewest parentheses, so that parsing the text gives the same tree."""
+"""Trees as text, with the fewest parentheses, so that parsing the text gives the same tree.
+
+Each kind of node tells its pieces (`syntax`); where parentheses are needed is decided here.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from enum import IntEnum
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from ltn.errors import LogicTypeError
-from ltn.language import syntax
-from ltn.language.syntax import Node
-
-# How tightly a node holds together, and what it asks of its operands: as the order of the grammar's rules.
-_CONNECTIVES: dict[type[Node], tuple[int, int, int]] = {
-    syntax.Iff: (1, 1, 2),
-    syntax.Implies: (2, 3, 2),
-    syntax.Or: (3, 3, 4),
-    syntax.And: (4, 4, 5),
-}
-_PREFIX = 5
-_COMPARISON = 6
-_SUM = 7
-_PRODUCT = 8
-_NEGATIVE = 9
-_ATOM = 10
-
-_SIGNS: dict[type[Node] | str, tuple[str, str]] = {
-    syntax.Iff: ("<->", "↔"),
-    syntax.Implies: ("->", "→"),
-    syntax.Or: ("|", "∨"),  # noqa: RUF001
-    syntax.And: ("&", "∧"),
-    syntax.Not: ("~", "¬"),
-    "!=": ("!=", "≠"),
-    "<=": ("<=", "≤"),
-    ">=": (">=", "≥"),
-    "forall": ("forall", "∀"),
-    "exists": ("exists", "∃"),
-}
 
 
-class _Operand(NamedTuple):
-    """A node to print: how tight it must be, and whether text follows that a quantifier would swallow."""
+class Level(IntEnum):
+    """How tightly a node holds together: the order of the grammar's rules."""
 
-    node: Node
-    level: int = 0
+    ANY = 0
+    EQUIVALENCE = 1
+    IMPLICATION = 2
+    DISJUNCTION = 3
+    CONJUNCTION = 4
+    PREFIX = 5
+    COMPARISON = 6
+    SUM = 7
+    PRODUCT = 8
+    NEGATIVE = 9
+    ATOM = 10
+
+    @property
+    def above(self) -> Level:
+        """The next tighter one: what an operator asks of the operand that it does not associate with."""
+        return Level(self + 1)
+
+
+class Sign(NamedTuple):
+    """A sign of the language in ASCII, and as mathematics writes it."""
+
+    ascii: str
+    unicode: str
+
+
+@runtime_checkable
+class Printable(Protocol):
+    """What can be printed: the nodes of a tree."""
+
+    @property
+    def level(self) -> Level:
+        """How tightly the node holds together."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it would swallow text that follows it, as the body of a quantifier does."""
+
+    def pieces(self, unicode: bool, followed: bool) -> list[str | Operand]:
+        """Text and operands in the order of the text; `followed` tells whether text follows the node."""
+
+
+class Operand(NamedTuple):
+    """A node to print: how tight it must be, and whether text follows that an open node would swallow."""
+
+    node: Printable
+    level: Level = Level.ANY
     followed: bool = False
 
 
-def text(node: Node, unicode: bool = False) -> str:
+def text(node: Printable, unicode: bool = False) -> str:
     """The node as text that parses to an equal tree, in ASCII or with the signs of mathematics.
 
     >>> from ltn.language import parse
@@ -54,79 +73,19 @@ def text(node: Node, unicode: bool = False) -> str:
     >>> text(formula, unicode=True)
     '∀x: P(x) → ∃y where x ≤ y: R(x, y)'
     """
+    if not isinstance(node, Printable):
+        raise LogicTypeError(f"Expected a part of a formula; got a {type(node).__name__}.")
     written: list[str] = []
-    pending: list[str | _Operand] = [_Operand(node)]
+    pending: list[str | Operand] = [Operand(node)]
     while pending:
         piece = pending.pop()
         if isinstance(piece, str):
             written.append(piece)
+        elif piece.node.level < piece.level or (piece.node.is_open and piece.followed):
+            pending += [")", Operand(piece.node), "("]
         else:
-            pending.extend(reversed(_pieces(piece, int(unicode))))
+            pending.extend(reversed(piece.node.pieces(unicode, piece.followed)))
     return "".join(written)
-
-
-def _pieces(operand: _Operand, style: int) -> list[str | _Operand]:
-    node = operand.node
-    swallows = isinstance(node, syntax.Quantifier) and operand.followed
-    if _level(node) < operand.level or swallows:
-        return ["(", _Operand(node), ")"]
-    match node:
-        case syntax.Number():
-            return [number(node.value)]
-        case syntax.Name():
-            return [node.name]
-        case syntax.Apply():
-            arguments: list[str | _Operand] = []
-            for argument in node.arguments:
-                arguments += [", ", _Operand(argument)]
-            return [node.symbol, "(", *arguments[1:], ")"]
-        case syntax.Quantifier():
-            return _quantifier(node, style)
-        case syntax.Not():
-            return [_SIGNS[syntax.Not][style], _Operand(node.operand, _PREFIX, operand.followed)]
-        case syntax.Negative():
-            return ["-", _Operand(node.operand, _NEGATIVE)]
-        case syntax.Comparison():
-            sign = _SIGNS.get(node.operator, (node.operator, node.operator))[style]
-            return [_Operand(node.left, _SUM), f" {sign} ", _Operand(node.right, _SUM)]
-        case syntax.Arithmetic():
-            level = _level(node)
-            return [_Operand(node.left, level), f" {node.operator} ", _Operand(node.right, level + 1)]
-        case syntax.Binary():
-            _, left, right = _CONNECTIVES[type(node)]
-            return [
-                _Operand(node.left, left, followed=True),
-                f" {_SIGNS[type(node)][style]} ",
-                _Operand(node.right, right, operand.followed),
-            ]
-    raise LogicTypeError(f"Expected a part of a formula; got a {type(node).__name__}.")
-
-
-def _quantifier(node: syntax.Quantifier, style: int) -> list[str | _Operand]:
-    options = ", ".join(f"{name}={number(value)}" for name, value in node.options)
-    groups = [group[0] if len(group) == 1 else f"diag({', '.join(group)})" for group in node.groups]
-    space = "" if style and not options else " "
-    head = f"{_SIGNS[node.kind][style]}{options and f'[{options}]'}{space}{', '.join(groups)}"
-    # A quantifier in a guard could stand without parentheses, but two colons in a row are hard to read.
-    guard: list[str | _Operand] = (
-        [] if node.guard is None else [" where ", _Operand(node.guard, followed=True)]
-    )
-    return [head, *guard, ": ", _Operand(node.body)]
-
-
-def _level(node: Node) -> int:
-    match node:
-        case syntax.Not() | syntax.Quantifier():
-            return _PREFIX
-        case syntax.Comparison():
-            return _COMPARISON
-        case syntax.Arithmetic():
-            return _SUM if node.operator in "+-" else _PRODUCT
-        case syntax.Negative():
-            return _NEGATIVE
-        case syntax.Binary():
-            return _CONNECTIVES[type(node)][0]
-    return _ATOM
 
 
 def number(value: float) -> str:

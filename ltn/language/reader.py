@@ -11,7 +11,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 from ltn.language import syntax, syntax_errors
 from ltn.language.tree import Node, Span
 
-_PLAIN = {"≠": "!=", "≤": "<=", "≥": ">="}
+_PLAIN = {sign: operator for operator, sign in syntax.SIGNS_OF_MATHEMATICS.items()}
 _LONGEST_NUMBER_SHOWN = 20
 
 
@@ -102,7 +102,7 @@ class _Builder(Transformer[Token, Node]):
     ) -> _Read:
         span = Span(_start(sign), body.end)
         node = syntax.Quantifier(
-            "forall" if sign.type == "FORALL" else "exists",
+            sign.type.lower(),
             tuple(tuple(str(name) for name in group) for group in groups),
             body.node,
             guard,

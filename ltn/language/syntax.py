@@ -8,6 +8,8 @@ from typing import ClassVar
 
 from ltn.errors import LogicValueError
 from ltn.language.names import check_name
+from ltn.language.printer import Level, Operand, Sign, number
+from ltn.language.quantifiers import QUANTIFIERS
 from ltn.language.tree import Node, Span
 
 __all__ = [
@@ -28,6 +30,9 @@ __all__ = [
     "Span",
     "Unary",
 ]
+
+# Operators that mathematics writes otherwise.
+SIGNS_OF_MATHEMATICS = {"!=": "≠", "<=": "≤", ">=": "≥"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,6 +55,9 @@ class Number(Node):
     def _label(self) -> tuple[object, ...]:
         return (self.value,)
 
+    def pieces(self, unicode: bool, followed: bool) -> list[str | Operand]:
+        return [number(self.value)]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Name(Node):
@@ -68,6 +76,9 @@ class Name(Node):
     @property
     def _label(self) -> tuple[object, ...]:
         return (self.name,)
+
+    def pieces(self, unicode: bool, followed: bool) -> list[str | Operand]:
+        return [self.name]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,6 +107,12 @@ class Apply(Node):
     def children(self) -> tuple[Node, ...]:
         return self.arguments
 
+    def pieces(self, unicode: bool, followed: bool) -> list[str | Operand]:
+        arguments: list[str | Operand] = []
+        for argument in self.arguments:
+            arguments += [", ", Operand(argument)]
+        return [self.symbol, "(", *arguments[1:], ")"]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Unary(Node):
@@ -106,11 +123,16 @@ class Unary(Node):
     Name('A')
     """
 
+    sign: ClassVar[Sign]
+
     operand: Node
 
     @property
     def children(self) -> tuple[Node, ...]:
         return (self.operand,)
+
+    def pieces(self, unicode: bool, followed: bool) -> list[str | Operand]:
+        return [self.sign[unicode], Operand(self.operand, self.level, followed)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,12 +144,25 @@ class Binary(Node):
     Implies('B -> C')
     """
 
+    sign: ClassVar[Sign]
+    # How tightly it holds together, and what it asks of its operands.
+    levels: ClassVar[tuple[Level, Level, Level]]
+
     left: Node
     right: Node
 
     @property
     def children(self) -> tuple[Node, ...]:
         return (self.left, self.right)
+
+    @property
+    def level(self) -> Level:
+        return self.levels[0]
+
+    def pieces(self, unicode: bool, followed: bool) -> list[str | Operand]:
+        _, left, right = self.levels
+        sign = f" {self.sign[unicode]} "
+        return [Operand(self.left, left, followed=True), sign, Operand(self.right, right, followed)]
 
 
 class Negative(Unary):
@@ -137,6 +172,9 @@ class Negative(Unary):
     >>> parse("-x")
     Negative('-x')
     """
+
+    sign = Sign("-", "-")
+    level = Level.NEGATIVE
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,6 +202,11 @@ class Operation(Node):
     def children(self) -> tuple[Node, ...]:
         return (self.left, self.right)
 
+    @property
+    def sign(self) -> Sign:
+        """The operator as it is written."""
+        return Sign(self.operator, SIGNS_OF_MATHEMATICS.get(self.operator, self.operator))
+
 
 class Arithmetic(Operation):
     """The term t1 + t2, t1 - t2, t1 * t2 or t1 / t2, feature by feature.
@@ -175,6 +218,14 @@ class Arithmetic(Operation):
 
     signs = ("+", "-", "*", "/")
 
+    @property
+    def level(self) -> Level:
+        return Level.SUM if self.operator in "+-" else Level.PRODUCT
+
+    def pieces(self, unicode: bool, followed: bool) -> list[str | Operand]:
+        sign = f" {self.sign[unicode]} "
+        return [Operand(self.left, self.level), sign, Operand(self.right, self.level.above)]
+
 
 class Comparison(Operation):
     """The atomic formula t1 = t2, or with one of != < <= > >=.
@@ -185,6 +236,10 @@ class Comparison(Operation):
     """
 
     signs = ("=", "!=", "<", "<=", ">", ">=")
+    level = Level.COMPARISON
+
+    def pieces(self, unicode: bool, followed: bool) -> list[str | Operand]:
+        return [Operand(self.left, Level.SUM), f" {self.sign[unicode]} ", Operand(self.right, Level.SUM)]
 
 
 class Not(Unary):
@@ -195,6 +250,9 @@ class Not(Unary):
     Not('~A')
     """
 
+    sign = Sign("~", "¬")
+    level = Level.PREFIX
+
 
 class And(Binary):
     """Conjunction.
@@ -203,6 +261,9 @@ class And(Binary):
     >>> parse("A and B")
     And('A & B')
     """
+
+    sign = Sign("&", "∧")
+    levels = (Level.CONJUNCTION, Level.CONJUNCTION, Level.PREFIX)
 
 
 class Or(Binary):
@@ -213,6 +274,9 @@ class Or(Binary):
     Or('A | B & C')
     """
 
+    sign = Sign("|", "∨")  # noqa: RUF001
+    levels = (Level.DISJUNCTION, Level.DISJUNCTION, Level.CONJUNCTION)
+
 
 class Implies(Binary):
     """Implication.
@@ -222,6 +286,9 @@ class Implies(Binary):
     Implies('A -> B')
     """
 
+    sign = Sign("->", "→")
+    levels = (Level.IMPLICATION, Level.DISJUNCTION, Level.IMPLICATION)
+
 
 class Iff(Binary):
     """Equivalence.
@@ -230,6 +297,9 @@ class Iff(Binary):
     >>> parse("A <-> B")
     Iff('A <-> B')
     """
+
+    sign = Sign("<->", "↔")
+    levels = (Level.EQUIVALENCE, Level.EQUIVALENCE, Level.IMPLICATION)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -246,6 +316,9 @@ class Quantifier(Node):
     ('forall', (('x', 'y'), ('z',)), Comparison('x < z'), (('p', 6.0),))
     """
 
+    level = Level.PREFIX
+    is_open = True
+
     kind: str
     groups: tuple[tuple[str, ...], ...]
     body: Node
@@ -254,8 +327,9 @@ class Quantifier(Node):
     variable_spans: tuple[Span, ...] = field(default=(), kw_only=True)
 
     def _check(self) -> None:
-        if self.kind not in ("forall", "exists"):
-            raise LogicValueError(f"A quantifier is 'forall' or 'exists'; got {self.kind!r}.")
+        if self.kind not in QUANTIFIERS:
+            kinds = " or ".join(map(repr, QUANTIFIERS))
+            raise LogicValueError(f"A quantifier is {kinds}; got {self.kind!r}.")
         if not self.groups or not all(self.groups):
             raise LogicValueError(f"A quantifier binds at least one variable; got the groups {self.groups}.")
         for variable in self.variables:
@@ -280,3 +354,15 @@ class Quantifier(Node):
     def variables(self) -> tuple[str, ...]:
         """The variables that are bound here."""
         return tuple(variable for group in self.groups for variable in group)
+
+    def pieces(self, unicode: bool, followed: bool) -> list[str | Operand]:
+        sign = QUANTIFIERS[self.kind].sign if unicode else self.kind
+        options = ", ".join(f"{name}={number(value)}" for name, value in self.options)
+        groups = [group[0] if len(group) == 1 else f"diag({', '.join(group)})" for group in self.groups]
+        space = "" if unicode and not options else " "
+        head = f"{sign}{options and f'[{options}]'}{space}{', '.join(groups)}"
+        # A quantifier in a guard could stand without parentheses, but two colons in a row are hard to read.
+        guard: list[str | Operand] = (
+            [] if self.guard is None else [" where ", Operand(self.guard, followed=True)]
+        )
+        return [head, *guard, ": ", Operand(self.body)]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from ltn.errors import LogicTypeError
+from ltn.language.printer import Level, Operand, text
 
 T = TypeVar("T")
 
@@ -87,8 +88,6 @@ class Node:
         self._set_hash()
 
     def __str__(self) -> str:
-        from ltn.language.printer import text
-
         return text(self)
 
     def __repr__(self) -> str:
@@ -98,6 +97,22 @@ class Node:
     def children(self) -> tuple[Node, ...]:
         """The nodes directly below, in the order of the text."""
         return ()
+
+    # For the printer, by default as an atom prints.
+
+    @property
+    def level(self) -> Level:
+        """How tightly the node holds together."""
+        return Level.ATOM
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it would swallow text that follows it, as the body of a quantifier does."""
+        return False
+
+    def pieces(self, unicode: bool, followed: bool) -> list[str | Operand]:
+        """Text and operands in the order of the text; `followed` tells whether text follows the node."""
+        raise LogicTypeError(f"Expected a part of a formula; got a {type(self).__name__}.")
 
     def walk(self) -> Iterator[Node]:
         """This node and all below it, from the top and from the left."""
