@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.language.individuals import Features, Individuals, read_individuals
 from ltn.language.names import listed
+from ltn.language.rosters import Features, Roster, read_roster
 from ltn.language.shapes import NUMBER, Shape, as_shape, fits
 
 Bounds = tuple[float, float] | str
@@ -69,24 +69,24 @@ class Domain:
     ):
         if not isinstance(name, str) or not name:
             raise LogicTypeError(f"The name of a domain must be a non-empty string; got {name!r}.")
-        individuals = None if values is None else read_individuals(name, values)
+        roster = None if values is None else read_roster(name, values)
         given = as_shape(shape, f"the domain '{name}'")
         self._set(
             name=name,
-            shape=given or NUMBER if individuals is None else _agreed_shape(name, given, individuals),
-            names=None if individuals is None else individuals.names,
-            features=None if individuals is None else _read_only(individuals.features),
-            named=individuals is not None and individuals.named,
+            shape=given or NUMBER if roster is None else _agreed_shape(name, given, roster),
+            names=None if roster is None else roster.names,
+            features=None if roster is None else _read_only(roster.features),
+            named=roster is not None and roster.named,
             equality=_as_equality(name, equality),
             alpha=_as_alpha(name, alpha),
             parts=(),
         )
         self._set(bounds=_as_bounds(self, bounds))
-        if individuals is not None and not self.contains(individuals.features).all():
-            outside = np.flatnonzero(~self.contains(individuals.features))
+        if roster is not None and not self.contains(roster.features).all():
+            outside = np.flatnonzero(~self.contains(roster.features))
             raise LogicValueError(
                 f"Individuals of '{name}' lie outside its bounds {self.bounds}: "
-                f"{listed([individuals.names[index] for index in outside])}."
+                f"{listed([roster.names[index] for index in outside])}."
             )
 
     def _set(self, **attributes: Any) -> None:
@@ -194,13 +194,13 @@ class Domain:
         values = None
         if config["names"] is not None:
             features = np.asarray(config["features"], dtype=np.float32)
-            values = Individuals(tuple(config["names"]), features, config["named"])
+            values = Roster(tuple(config["names"]), features, config["named"])
         bounds = tuple(config["bounds"]) if isinstance(config["bounds"], list) else config["bounds"]
         return cls(config["name"], config["shape"], values, bounds, config["equality"], config["alpha"])
 
 
-def _agreed_shape(name: str, given: Shape, individuals: Individuals) -> Shape:
-    shape = individuals.features.shape[1:]
+def _agreed_shape(name: str, given: Shape, roster: Roster) -> Shape:
+    shape = roster.features.shape[1:]
     if given and not fits(given, shape):
         raise LogicValueError(
             f"The domain '{name}' has the `shape` {given}, but its `values` have the features {shape}; "

@@ -1,4 +1,4 @@
-"""The individuals of a finite domain, in the forms in which a user may give them."""
+"""Rosters: the individuals of a finite domain, read from the forms in which a user may give them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ Features = NDArray[np.float32]
 _FORMS = "a range or list of numbers, a list of names, a dict from names to features, or an array"
 
 
-class Individuals(NamedTuple):
-    """Names and features, shape (k, *shape); `named` if the names were given as such."""
+class Roster(NamedTuple):
+    """The k individuals of a domain: names, and features (k, *shape); `named` if the names were given."""
 
     names: tuple[str, ...]
     features: Features
     named: bool
 
 
-def read_individuals(domain: str, values: Any) -> Individuals:
+def read_roster(domain: str, values: Any) -> Roster:
     """The individuals in `values`; `domain` names their domain in messages."""
-    if isinstance(values, Individuals):
+    if isinstance(values, Roster):
         return values
     if isinstance(values, str | bytes | Set) or not (
         hasattr(values, "__array__") or hasattr(values, "__iter__")
@@ -35,22 +35,22 @@ def read_individuals(domain: str, values: Any) -> Individuals:
         raise LogicTypeError(
             f"The `values` of the domain '{domain}' are {_FORMS}; got a {type(values).__name__}: {values!r}."
         )
-    individuals = _read(domain, values)
-    if not individuals.names:
+    roster = _read(domain, values)
+    if not roster.names:
         raise LogicValueError(f"The domain '{domain}' needs at least one individual; got {values!r}.")
-    if not np.isfinite(individuals.features).all():
+    if not np.isfinite(roster.features).all():
         raise LogicValueError(
             f"The features of the domain '{domain}' must be finite float32; got {values!r}."
         )
-    repeated = [name for name, count in Counter(individuals.names).items() if count > 1]
+    repeated = [name for name, count in Counter(roster.names).items() if count > 1]
     if repeated:
         raise LogicValueError(
             f"The individuals of '{domain}' must be distinct; repeated: {listed(repeated)}."
         )
-    return individuals
+    return roster
 
 
-def _read(domain: str, values: Any) -> Individuals:
+def _read(domain: str, values: Any) -> Roster:
     if isinstance(values, Mapping):
         return _named(domain, list(values), _as_features(domain, list(values.values())))
     if not hasattr(values, "__array__"):
@@ -62,18 +62,18 @@ def _read(domain: str, values: Any) -> Individuals:
         return _named(domain, values, np.arange(len(values), dtype=np.float32)[:, np.newaxis])
     features = _as_features(domain, values)
     if np.ndim(values) == 1:
-        return Individuals(tuple(_numeral(value) for value in np.asarray(values)), features, named=False)
-    return Individuals(tuple(str(index) for index in range(len(features))), features, named=False)
+        return Roster(tuple(_numeral(value) for value in np.asarray(values)), features, named=False)
+    return Roster(tuple(str(index) for index in range(len(features))), features, named=False)
 
 
-def _named(domain: str, names: list[Any], features: Features) -> Individuals:
+def _named(domain: str, names: list[Any], features: Features) -> Roster:
     for name in names:
         if not isinstance(name, str):
             raise LogicTypeError(
                 f"The names of individuals of '{domain}' must be strings; "
                 f"got a {type(name).__name__}: {name!r}."
             )
-    return Individuals(tuple(str(name) for name in names), features, named=True)
+    return Roster(tuple(str(name) for name in names), features, named=True)
 
 
 def _as_features(domain: str, values: Any) -> Features:
