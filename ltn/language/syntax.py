@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -123,9 +124,12 @@ class Unary(Node):
     Name('A')
     """
 
-    sign: ClassVar[Sign]
-
     operand: Node
+
+    @property
+    @abstractmethod
+    def sign(self) -> Sign:
+        """What is written before the operand."""
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -144,12 +148,18 @@ class Binary(Node):
     Implies('B -> C')
     """
 
-    sign: ClassVar[Sign]
-    # How tightly it holds together, and what it asks of its operands.
-    levels: ClassVar[tuple[Level, Level, Level]]
-
     left: Node
     right: Node
+
+    @property
+    @abstractmethod
+    def sign(self) -> Sign:
+        """What is written between the operands."""
+
+    @property
+    @abstractmethod
+    def levels(self) -> tuple[Level, Level, Level]:
+        """How tightly it holds together, and what it asks of its operands."""
 
     @property
     def children(self) -> tuple[Node, ...]:

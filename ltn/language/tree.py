@@ -5,6 +5,7 @@ Trees may be deep, as a conjunction of thousands of facts is: nothing here recur
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
@@ -30,7 +31,7 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Node:
+class Node(ABC):
     """A part of a formula; where it was read from has no influence on equality.
 
     >>> from ltn.language import parse
@@ -110,9 +111,9 @@ class Node:
         """Whether it would swallow text that follows it, as the body of a quantifier does."""
         return False
 
+    @abstractmethod
     def pieces(self, unicode: bool, followed: bool) -> list[str | Operand]:
         """Text and operands in the order of the text; `followed` tells whether text follows the node."""
-        raise LogicTypeError(f"Expected a part of a formula; got a {type(self).__name__}.")
 
     def walk(self) -> Iterator[Node]:
         """This node and all below it, from the top and from the left."""
