@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -13,34 +13,24 @@ from ltn.language.domains import Domain
 from ltn.language.names import BUILT_INS, listed
 from ltn.language.scopes import Scope
 from ltn.language.shapes import NUMBER, Shape, broadcast, fits
-from ltn.language.sorts import FORMULA, Sort
+from ltn.language.sorts import Sort, sort_above
 from ltn.language.tree import Node, Span, fold
-
-if TYPE_CHECKING:
-    from ltn.language.signature import Signature
-
-_SIGNS: dict[type[Node], str] = {
-    syntax.Not: "~",
-    syntax.And: "&",
-    syntax.Or: "|",
-    syntax.Implies: "->",
-    syntax.Iff: "<->",
-}
+from ltn.language.vocabulary import Vocabulary
 
 
-def check(signature: Signature, node: Node, source: str = "", expected: str | None = None) -> Sort:
+def check(vocabulary: Vocabulary, node: Node, source: str = "", expected: str | None = None) -> Sort:
     """The sort of the tree; raise unless it is an expression of the signature.
 
     Args:
-        signature: the declared symbols.
+        vocabulary: the declared vocabulary.
         node: the tree.
         source: the text that its spans refer to; without it, messages show the tree as it is printed.
         expected: "formula" or "term", if only that will do.
     """
     node, source = with_source(node, source)
-    complaints = Complaints(signature, source)
+    complaints = Complaints(vocabulary, source)
     scope = Scope(complaints)
-    sort = fold(node, _Checker(signature, complaints, scope).sort_of, enter=scope.enter)
+    sort = fold(node, _Checker(vocabulary, complaints, scope).sort_of, enter=scope.enter)
     if expected == "formula" and not sort.is_formula:
         complaints.of_type(f"Expected a formula, which is true to a degree; {quoted(node)} is a term.", node)
     if expected == "term" and sort.is_formula:
@@ -53,23 +43,27 @@ def check(signature: Signature, node: Node, source: str = "", expected: str | No
 class _Checker:
     """Finds the sort of a node from those of the nodes below."""
 
-    def __init__(self, signature: Signature, complaints: Complaints, scope: Scope):
-        self.signature = signature
+    def __init__(self, vocabulary: Vocabulary, complaints: Complaints, scope: Scope):
+        self.vocabulary = vocabulary
         self.complaints = complaints
         self.scope = scope
 
     def sort_of(self, node: Node, below: tuple[Sort, ...]) -> Sort:
+        self._check(node, below)
+        return sort_above(self.vocabulary, node, below)
+
+    def _check(self, node: Node, below: tuple[Sort, ...]) -> None:
         match node:
             case syntax.Number():
-                return Sort(NUMBER)
+                pass
             case syntax.Name():
-                return self._name(node)
+                self._check_name(node)
             case syntax.Apply():
-                return self._apply(node, below)
+                self._check_application(node, below)
             case syntax.Negative():
-                return Sort(self._shape_of_term("`-` negates", node.operand, below[0]))
+                self._shape_of_term("`-` negates", node.operand, below[0])
             case syntax.Arithmetic():
-                return self._arithmetic(node, below)
+                self._check_arithmetic(node, below)
             case syntax.Comparison():
                 self._check_comparison(node, below)
             case syntax.Quantifier():
@@ -77,41 +71,36 @@ class _Checker:
                     what = "The body of a quantifier" if child is node.body else "A guard"
                     self._check_formula(f"{what} must be a formula", child, sort)
                 self.scope.leave(node)
-            case _:
+            case syntax.Unary() | syntax.Binary():
                 does = "negates" if isinstance(node, syntax.Not) else "connects"
                 for child, sort in zip(node.children, below, strict=True):
-                    self._check_formula(f"`{_SIGNS[type(node)]}` {does} formulas", child, sort)
-        return FORMULA
+                    self._check_formula(f"`{node.sign.ascii}` {does} formulas", child, sort)
 
     def _check_formula(self, requirement: str, node: Node, sort: Sort) -> None:
         if not sort.is_formula:
             self.complaints.of_type(f"{requirement}; {quoted(node)} is a term.", node)
 
-    def _name(self, node: syntax.Name) -> Sort:
-        name, signature = node.name, self.signature
-        kind = signature.kind(name)
+    def _check_name(self, node: syntax.Name) -> None:
+        name, vocabulary = node.name, self.vocabulary
+        kind = vocabulary.kind(name)
         if kind == "variable":
             self.scope.see(name)
-            return Sort(signature.variables[name].shape, signature.variables[name])
-        if kind == "constant":
-            return Sort(signature.constants[name].shape, signature.constants[name])
         if kind is None:
-            known = [*signature.variables, *signature.constants, *signature.propositions]
+            known = [*vocabulary.variables, *vocabulary.constants, *vocabulary.propositions]
             self.complaints.unknown(name, "variable, constant or proposition", known, node)
-        if kind != "proposition":
+        if kind not in ("variable", "constant", "proposition"):
             self.complaints.of_type(
-                f"'{name}' is a {kind}: write it with its arguments, {signature.written(name)}.", node
+                f"'{name}' is a {kind}: write it with its arguments, {vocabulary.written(name)}.", node
             )
-        return FORMULA
 
     # Functions and predicates
 
-    def _apply(self, node: syntax.Apply, below: tuple[Sort, ...]) -> Sort:
-        symbol, signature = node.symbol, self.signature
+    def _check_application(self, node: syntax.Apply, below: tuple[Sort, ...]) -> None:
+        symbol, vocabulary = node.symbol, self.vocabulary
         place = node.span and Span(node.span.start, node.span.start + len(symbol))
-        kind = signature.kind(symbol)
+        kind = vocabulary.kind(symbol)
         if kind is None:
-            known = [*signature.predicates, *signature.functions, *BUILT_INS]
+            known = [*vocabulary.predicates, *vocabulary.functions, *BUILT_INS]
             self.complaints.unknown(symbol, "predicate or function", known, place)
         if kind in ("variable", "constant", "proposition"):
             self.complaints.of_type(f"'{symbol}' is a {kind}: write it without arguments.", place)
@@ -122,19 +111,16 @@ class _Checker:
                     argument,
                 )
         if kind == "predicate":
-            self._check_arguments(node, signature.predicates[symbol], below)
-            return FORMULA
-        if kind == "function":
-            inputs, output = signature.functions[symbol]
-            self._check_arguments(node, inputs, below)
-            return Sort(output.shape, output)
-        self._check_arity(node, 1, len(below))
-        return Sort(NUMBER if symbol == "norm" else below[0].shape)
+            self._check_arguments(node, vocabulary.predicates[symbol], below)
+        elif kind == "function":
+            self._check_arguments(node, vocabulary.functions[symbol][0], below)
+        else:
+            self._check_arity(node, 1, len(below))
 
     def _check_arity(self, node: syntax.Apply, expected: int, came: int) -> None:
         if came != expected:
             count = "1 argument" if expected == 1 else f"{expected} arguments"
-            written = self.signature.written(node.symbol)
+            written = self.vocabulary.written(node.symbol)
             self.complaints.of_type(f"'{node.symbol}' takes {count}, {written}; got {came}.", node)
 
     def _check_arguments(
@@ -181,14 +167,12 @@ class _Checker:
             self.complaints.of_type(f"{does} terms; {quoted(operand)} is a formula.", operand)
         return sort.shape
 
-    def _arithmetic(self, node: syntax.Arithmetic, below: tuple[Sort, ...]) -> Sort:
+    def _check_arithmetic(self, node: syntax.Arithmetic, below: tuple[Sort, ...]) -> None:
         does = f"`{node.operator}` combines"
         left = self._shape_of_term(does, node.left, below[0])
         right = self._shape_of_term(does, node.right, below[1])
-        shape = broadcast(left, right)
-        if shape is None:
+        if broadcast(left, right) is None:
             self._fail_shapes(does, node, left, right)
-        return Sort(shape)
 
     def _fail_shapes(self, does: str, node: syntax.Operation, left: Shape, right: Shape) -> NoReturn:
         self.complaints.of_type(

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language.diagnostics import located
 from ltn.language.names import listed, nearest
 from ltn.language.syntax import Name
 from ltn.language.tree import Node, Span
-
-if TYPE_CHECKING:
-    from ltn.language.signature import Signature
+from ltn.language.vocabulary import Vocabulary
 
 _LONGEST_QUOTE = 60
 
@@ -20,8 +18,8 @@ _LONGEST_QUOTE = 60
 class Complaints:
     """Raises the errors about one text."""
 
-    def __init__(self, signature: Signature, source: str):
-        self.signature = signature
+    def __init__(self, vocabulary: Vocabulary, source: str):
+        self.vocabulary = vocabulary
         self.source = source
 
     def of_type(self, message: str, place: Node | Span | None) -> NoReturn:
@@ -37,7 +35,7 @@ class Complaints:
         suggestion = nearest(name, known)
         if suggestion is not None:
             hint = f"did you mean '{suggestion}'?"
-        elif name in self.signature.domains:
+        elif name in self.vocabulary.domains:
             hint = "it is a domain: declare a variable of it."
         else:
             hint = f"declared: {listed(known)}." if known else "none is declared."

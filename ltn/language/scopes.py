@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ltn.language.complaints import Complaints
 from ltn.language.diagnostics import with_source
 from ltn.language.syntax import Name, Quantifier
 from ltn.language.tree import Node, Span, fold
-
-if TYPE_CHECKING:
-    from ltn.language.signature import Signature
+from ltn.language.vocabulary import Vocabulary
 
 
-def free_occurrences(signature: Signature, node: Node) -> dict[str, Name]:
+def free_occurrences(vocabulary: Vocabulary, node: Node) -> dict[str, Name]:
     """The free variables in order of first appearance, each with the place of that."""
 
     def combine(node: Node, below: tuple[dict[str, Name], ...]) -> dict[str, Name]:
         if isinstance(node, Name):
-            return {node.name: node} if node.name in signature.variables else {}
+            return {node.name: node} if node.name in vocabulary.variables else {}
         bound = node.variables if isinstance(node, Quantifier) else ()
         found: dict[str, Name] = {}
         for free in below:
@@ -30,14 +26,14 @@ def free_occurrences(signature: Signature, node: Node) -> dict[str, Name]:
     return fold(node, combine)
 
 
-def check_closed(signature: Signature, node: Node, source: str) -> None:
+def check_closed(vocabulary: Vocabulary, node: Node, source: str) -> None:
     """Raise if the formula has free variables."""
     node, source = with_source(node, source)
-    free = free_occurrences(signature, node)
+    free = free_occurrences(vocabulary, node)
     if free:
         variables = ", ".join(free)
         one = len(free) == 1
-        Complaints(signature, source).of_value(
+        Complaints(vocabulary, source).of_value(
             f"The formula has the free variable{'' if one else 's'} {variables}, but must be closed. "
             f"Bind {'it' if one else 'them'} with a quantifier, as in `forall {variables}: ...`.",
             next(iter(free.values())),
@@ -52,7 +48,7 @@ class Scope:
 
     def __init__(self, complaints: Complaints):
         self.complaints = complaints
-        self.signature = complaints.signature
+        self.vocabulary = complaints.vocabulary
         self.bound: set[str] = set()
         self.seen: set[str] = set()
 
@@ -81,9 +77,9 @@ class Scope:
         self.bound.difference_update(node.variables)
 
     def _check_binding(self, variable: str, earlier: tuple[str, ...], span: Span | None) -> None:
-        kind = self.signature.kind(variable)
+        kind = self.vocabulary.kind(variable)
         if kind is None:
-            self.complaints.unknown(variable, "variable", list(self.signature.variables), span)
+            self.complaints.unknown(variable, "variable", list(self.vocabulary.variables), span)
         if kind != "variable":
             self.complaints.of_type(f"A quantifier binds variables; '{variable}' is a {kind}.", span)
         if variable in earlier:
@@ -91,7 +87,7 @@ class Scope:
         if variable in self.bound:
             self.complaints.of_value(
                 f"The variable '{variable}' is already bound around here; use another variable of the domain "
-                f"'{self.signature.variables[variable].name}'.",
+                f"'{self.vocabulary.variables[variable].name}'.",
                 span,
             )
 
@@ -99,7 +95,7 @@ class Scope:
         for node in guard.walk():
             if isinstance(node, Quantifier):
                 self.complaints.of_value("A guard has no quantifiers: move them into the formula.", node)
-            if isinstance(node, Name) and self.signature.kind(node.name) == "proposition":
+            if isinstance(node, Name) and self.vocabulary.kind(node.name) == "proposition":
                 self.complaints.of_value(
                     f"A guard is crisp, and the proposition '{node.name}' is not: move it into the formula.",
                     node,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.language import checking, names, scopes
+from ltn.language import checking, names, scopes, sorts
 from ltn.language.domains import Domain
 from ltn.language.names import BUILT_INS, check_name
 from ltn.language.sorts import Sort
@@ -149,6 +149,18 @@ class Signature:
     def check(self, node: Node, source: str = "") -> Sort:
         """What the formula or term is, after checking it; `source` is the text that it was read from."""
         return checking.check(self, node, source)
+
+    def sort_of(self, node: Node) -> Sort:
+        """What `check` tells of a formula or term that it accepted, or of a part of one, without checking.
+
+        >>> signature, people = Signature(), Domain("people", shape=4)
+        >>> signature.add_domain(people)
+        >>> signature.add_variable("x", people)
+        >>> from ltn.language import parse
+        >>> signature.sort_of(parse("x = -x")).is_formula, signature.sort_of(parse("-x")).shape
+        (True, (4,))
+        """
+        return sorts.sort_of(self, node)
 
     def check_formula(self, node: Node, source: str = "") -> None:
         """Raise unless the tree is a formula of this signature."""

@@ -37,19 +37,28 @@ def _options() -> st.SearchStrategy[tuple[tuple[str, float], ...]]:
     return st.dictionaries(names(), values, max_size=2).map(lambda options: tuple(options.items()))
 
 
-def trees(quantified_guards: bool = True) -> st.SearchStrategy[Node]:
-    """Trees of all kinds of nodes, formulas and terms mixed; optionally without quantifiers in guards."""
+def trees(
+    quantified_guards: bool = True,
+    of_names: st.SearchStrategy[str] | None = None,
+    of_symbols: st.SearchStrategy[str] | None = None,
+) -> st.SearchStrategy[Node]:
+    """Trees of all kinds of nodes, formulas and terms mixed; optionally without quantifiers in guards.
+
+    `of_names` gives the names that stand alone, `of_symbols` those that are applied; by default any.
+    """
+    of_names = names() if of_names is None else of_names
+    of_symbols = names() if of_symbols is None else of_symbols
     leaves = st.one_of(
-        names().map(Name), st.floats(0, allow_infinity=False).map(Number), st.integers(0, 9).map(Number)
+        of_names.map(Name), st.floats(0, allow_infinity=False).map(Number), st.integers(0, 9).map(Number)
     )
 
     def above(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
         guards = st.none() | inner
         if not quantified_guards:
             guards = guards.filter(lambda guard: guard is None or not _has_quantifier(guard))
-        groups = st.lists(st.lists(names(), min_size=1, max_size=3).map(tuple), min_size=1, max_size=3)
+        groups = st.lists(st.lists(of_names, min_size=1, max_size=3).map(tuple), min_size=1, max_size=3)
         return st.one_of(
-            st.builds(Apply, names(), st.lists(inner, min_size=1, max_size=3).map(tuple)),
+            st.builds(Apply, of_symbols, st.lists(inner, min_size=1, max_size=3).map(tuple)),
             st.builds(Negative, inner),
             st.builds(Not, inner),
             st.builds(Arithmetic, st.sampled_from("+-*/"), inner, inner),
