@@ -105,7 +105,7 @@ def surface(
 def _variable(theory: Theory, tree: Node, variable: str | None) -> str:
     """The free variable, checked."""
     written = text(tree)
-    if not theory.signature.check(tree).is_formula:
+    if not theory.signature.sort_of(tree).is_formula:
         raise LogicTypeError(f"A surface shows the truth of a formula; `{written}` is a term.")
     free = theory.signature.free_variables(tree)
     if len(free) != 1:

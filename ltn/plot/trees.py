@@ -62,7 +62,7 @@ def tree(
     ['→', '0.800', 'A', '0.500', '¬', '0.600', 'B', '0.400']
     """
     node, axiom = _read(theory, formula)
-    if not theory.signature.check(node).is_formula:
+    if not theory.signature.sort_of(node).is_formula:
         raise LogicTypeError(f"A tree shows the truth of a formula; `{text(node)}` is a term.")
     asked = queries.Question(data, semantics, p, named)
     evaluation = queries.evaluation_for(theory, asked)

@@ -24,7 +24,7 @@ def answer(theory: Theory, query: str | Node, asked: Question) -> Formula | Term
     tree = parsed(theory, query)
     evaluation = evaluation_for(theory, asked, theory.chunk)
     space = evaluation.space
-    is_formula = theory.signature.check(tree).is_formula
+    is_formula = theory.signature.sort_of(tree).is_formula
     [value] = evaluation.ground([space.prepared(tree) if is_formula else tree])
     if is_formula:
         value = Formula(space.truth(value.tensor), value.free_vars)
