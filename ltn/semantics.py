@@ -25,6 +25,7 @@ from ltn.core.in_force import TensorOperator
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops.base import check_operator
 from ltn.fuzzy_ops.record import Record
+from ltn.language.quantifiers import EXISTS, FORALL
 
 __all__ = [
     "LogSemantics",
@@ -96,8 +97,8 @@ class Semantics(Record):
             Or=Wrapper_Connective(self.Or),
             Implies=Wrapper_Connective(self.Implies),
             Equiv=Wrapper_Connective(self.Equiv),
-            Forall=Wrapper_Quantifier(self.Forall, "forall"),
-            Exists=Wrapper_Quantifier(self.Exists, "exists"),
+            Forall=Wrapper_Quantifier(self.Forall, FORALL.name),
+            Exists=Wrapper_Quantifier(self.Exists, EXISTS.name),
             SatAgg=Wrapper_Formula_Aggregator(self.SatAgg),
         )
 

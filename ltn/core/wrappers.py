@@ -14,6 +14,7 @@ from ltn.core.guards import aggregate
 from ltn.core.variables import Variable, check_variables, release
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops.base import check_operator
+from ltn.language.quantifiers import QUANTIFIERS
 
 
 class Wrapper_Connective:
@@ -65,8 +66,9 @@ class Wrapper_Quantifier:
 
     def __init__(self, aggreg_op: Callable[..., Any], semantics: str):
         check_operator("aggreg_op", aggreg_op)
-        if semantics not in ("forall", "exists"):
-            raise LogicValueError(f"`semantics` must be 'forall' or 'exists'; got {semantics!r}.")
+        if semantics not in QUANTIFIERS:
+            kinds = " or ".join(map(repr, QUANTIFIERS))
+            raise LogicValueError(f"`semantics` must be {kinds}; got {semantics!r}.")
         self.aggreg_op = aggreg_op
         self.semantics = semantics
 
@@ -86,7 +88,7 @@ class Wrapper_Quantifier:
         if not bound:
             raise LogicValueError("A quantifier needs a variable; got none.")
         labels = axes.union(variable.free_vars for variable in bound)
-        empty = 1.0 if self.semantics == "forall" else 0.0
+        empty = QUANTIFIERS[self.semantics].neutral
         try:
             return quantify(self.aggreg_op, labels, wff, mask, empty, **kwargs)
         finally:

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.language.quantifiers import QUANTIFIERS
 
 # As the terminal NAME of the grammar; a test compares them.
 NAME = r"[^\W\d]\w*'*"
-KEYWORDS = ("and", "diag", "exists", "forall", "not", "or", "where")
+KEYWORDS = tuple(sorted(("and", "diag", "not", "or", "where", *QUANTIFIERS)))
 # The Euclidean norm of a term, a number; and the absolute value, feature by feature.
 BUILT_INS = ("abs", "norm")
 

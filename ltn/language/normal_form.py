@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ltn.errors import LogicTypeError
+from ltn.language.quantifiers import QUANTIFIERS
 from ltn.language.syntax import And, Apply, Comparison, Iff, Implies, Name, Not, Or, Quantifier
 from ltn.language.tree import Node, fold
-
-_DUAL = {"forall": "exists", "exists": "forall"}
 
 
 class _Both(NamedTuple):
@@ -63,6 +62,7 @@ def _combine(node: Node, below: tuple[_Both, ...]) -> _Both:
             return _Both(And(there[0], back[0], span=span), Or(there[1], back[1], span=span))
         case Quantifier(), (body,):
             return _Both(
-                replace(node, body=body.holds), replace(node, kind=_DUAL[node.kind], body=body.fails)
+                replace(node, body=body.holds),
+                replace(node, kind=QUANTIFIERS[node.kind].dual, body=body.fails),
             )
     raise LogicTypeError(f"Only formulas have a negation normal form; `{node}` is a term.")

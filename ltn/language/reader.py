@@ -102,7 +102,7 @@ class _Builder(Transformer[Token, Node]):
     ) -> _Read:
         span = Span(_start(sign), body.end)
         node = syntax.Quantifier(
-            sign.type.lower(),
+            sign.type.lower(),  # the tokens are named as the kinds
             tuple(tuple(str(name) for name in group) for group in groups),
             body.node,
             guard,

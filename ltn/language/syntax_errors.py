@@ -5,8 +5,11 @@ from __future__ import annotations
 from lark import Lark, Token
 
 from ltn.language.names import KEYWORDS
+from ltn.language.quantifiers import QUANTIFIERS
 from ltn.language.tree import Span
 
+# What belongs to the parenthesis or bracket behind it: tokens of quantifiers are named as the kinds.
+_BEFORE_OPENINGS = ("NAME", "DIAG", *map(str.upper, QUANTIFIERS))
 # How other languages write it, and how this one does.
 _SIGNS = {
     "<=>": "<->",
@@ -125,7 +128,7 @@ def _unclosed(text: str, tokens: list[Token]) -> str:
     if not openings:
         return ""
     opening = openings[-1]
-    is_call = opening > 0 and tokens[opening - 1].type in ("NAME", "DIAG", "FORALL", "EXISTS")
+    is_call = opening > 0 and tokens[opening - 1].type in _BEFORE_OPENINGS
     shown = text[_start(tokens[opening - is_call]) :]
     if len(shown) > _LONGEST_SHOWN:
         shown = f"{shown[:_LONGEST_SHOWN].rstrip()}..."

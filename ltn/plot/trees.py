@@ -11,24 +11,14 @@ from matplotlib.figure import Figure
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation
 from ltn.evaluation.frames import Frame
-from ltn.language import And, Apply, Binary, Comparison, Iff, Implies, Name, Node, Not, Or, Quantifier, text
+from ltn.language import And, Apply, Binary, Comparison, Name, Node, Not, Or, Quantifier, text
+from ltn.language.quantifiers import QUANTIFIERS
 from ltn.plot.boxes import Box, draw
 from ltn.plot.style import fitted
 from ltn.semantics import LogSemantics, Semantics
 from ltn.theory import Theory, queries
 from ltn.theory.axioms import Axiom
 
-_SIGNS: dict[type[Node] | str, str] = {
-    And: "∧",
-    Or: "∨",  # noqa: RUF001
-    Implies: "→",
-    Iff: "↔",
-    "!=": "≠",
-    "<=": "≤",
-    ">=": "≥",
-    "forall": "∀",
-    "exists": "∃",
-}
 # A larger tree would not fit on any screen.
 _MOST_NODES = 150
 
@@ -108,11 +98,11 @@ def _box(evaluation: Evaluation, node: Node, frame: Frame) -> Box:
             label, formulas = _quantifier(node), (node.body,)
             inner = evaluation.inside(node, frame, select=True)
         case Not():
-            label, formulas = "¬", (node.operand,)
+            label, formulas = node.sign.unicode, (node.operand,)
         case Binary():
-            label, formulas = _SIGNS[type(node)], _operands(node)
+            label, formulas = node.sign.unicode, _operands(node)
         case Comparison():
-            label, terms = _SIGNS.get(node.operator, node.operator), (node.left, node.right)
+            label, terms = node.sign.unicode, (node.left, node.right)
         case Apply():
             label, terms = node.symbol, node.arguments
         case Name():
@@ -136,7 +126,7 @@ def _said(truths: np.ndarray) -> str:
 def _quantifier(node: Quantifier) -> str:
     groups = [group[0] if len(group) == 1 else f"diag({', '.join(group)})" for group in node.groups]
     options = ", ".join(f"{name} = {value:g}" for name, value in node.options)
-    head = f"{_SIGNS[node.kind]} {', '.join(groups)}" + (f"  ({options})" if options else "")
+    head = f"{QUANTIFIERS[node.kind].sign} {', '.join(groups)}" + (f"  ({options})" if options else "")
     guard = "" if node.guard is None else f"where {text(node.guard, unicode=True)}"
     return fitted(head, 40, lines=3) + (guard and "\n" + fitted(guard, 40, lines=4))
 

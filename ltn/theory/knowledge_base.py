@@ -15,6 +15,7 @@ from ltn.evaluation.spaces import Space, space_of
 from ltn.fuzzy_ops.base import Operator
 from ltn.language import Node, Quantifier, parse, parse_many
 from ltn.language.names import check_name, listed, nearest
+from ltn.language.quantifiers import QUANTIFIERS
 from ltn.semantics import LogSemantics, Semantics
 from ltn.theory.axioms import Axiom
 from ltn.theory.declarations import Declarations
@@ -146,7 +147,7 @@ class KnowledgeBase(Declarations):
     def _check_options(self, tree: Node) -> None:
         for node in tree.walk():
             if isinstance(node, Quantifier) and node.options:
-                operator = getattr(self.semantics, "Forall" if node.kind == "forall" else "Exists")
+                operator = getattr(self.semantics, QUANTIFIERS[node.kind].operator)
                 if isinstance(operator, Operator):
                     operator.check_overrides(**dict(node.options))
 

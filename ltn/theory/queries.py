@@ -11,6 +11,7 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation, Options
 from ltn.evaluation.spaces import space_of
 from ltn.language import Node, parse
+from ltn.language.quantifiers import QUANTIFIERS
 from ltn.semantics import LogSemantics, Semantics
 from ltn.theory import data as data_module
 from ltn.theory.axioms import Axiom
@@ -67,9 +68,10 @@ def evaluation_for(theory: Theory, asked: Question, chunk: int | None = None) ->
     hyperparameters, data = _settings_and_data(theory, asked)
     if asked.p is not None:
         known = operators.hyperparameters()
-        quantifiers = {name: asked.p for name in ("p_forall", "p_exists") if name in known}
+        quantifiers = {f"p_{kind}": asked.p for kind in QUANTIFIERS if f"p_{kind}" in known}
         if not quantifiers:
-            raise LogicValueError(f"The quantifiers {operators.Forall}, {operators.Exists} have no `p`.")
+            aggregators = (str(getattr(operators, kind.operator)) for kind in QUANTIFIERS.values())
+            raise LogicValueError(f"The quantifiers {', '.join(aggregators)} have no `p`.")
         hyperparameters = quantifiers | hyperparameters
     space = space_of(operators.with_hyperparameters(**hyperparameters))
     table = data_module.checked(theory.signature, data)

@@ -14,6 +14,7 @@ from ltn.evaluation import crisp
 from ltn.evaluation.evaluation import Evaluation, explained
 from ltn.evaluation.frames import Frame
 from ltn.language import Domain, Quantifier
+from ltn.language.quantifiers import FORALL
 from ltn.theory import queries
 from ltn.theory.axioms import Axiom
 from ltn.theory.queries import Question
@@ -50,7 +51,7 @@ def explain(theory: Theory, axiom: Axiom, worst: int, asked: Question) -> pd.Dat
     body = evaluation.space.prepared(axiom.tree)
     selects_some = True
     with explained(axiom.tree):
-        while isinstance(body, Quantifier) and body.kind == "forall":
+        while isinstance(body, Quantifier) and body.kind == FORALL.name:
             frame = evaluation.inside(body, frame, select=True)
             if body.guard is not None and not evaluation.free(body.guard):
                 # Without variables it has no tuples to select: it takes all of them, or none.
