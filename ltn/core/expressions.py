@@ -67,7 +67,7 @@ class Expression:
         """
         axis = self._get_axis_of_free_var(free_var)
         index = _as_indices(indices)
-        size = self._get_dim_of_free_var(free_var)
+        size = axes.size_of(self.tensor, axis)
         known = tf.get_static_value(index)
         if known is not None and isinstance(size, int) and not np.all((-size <= known) & (known < size)):
             raise LogicValueError(
@@ -119,8 +119,10 @@ class Expression:
             )
         return list(self.free_vars).index(free_var)
 
-    def _get_dim_of_free_var(self, free_var: str) -> axes.Size:
-        return axes.size_of(self.tensor, self._get_axis_of_free_var(free_var))
+    def _get_dim_of_free_var(self, free_var: str) -> tf.Tensor:
+        # Programs written for the published implementation call `.numpy()` on it.
+        size = axes.size_of(self.tensor, self._get_axis_of_free_var(free_var))
+        return tf.convert_to_tensor(size, tf.int32)
 
     def _copy(self) -> Expression:
         return self.of_this_kind(self.tensor, self.free_vars)

@@ -35,14 +35,20 @@ def test_take_keeps_the_kind_of_expression() -> None:
 
 def test_axis_and_size_of_a_free_variable(term: ltn.Term) -> None:
     assert [term._get_axis_of_free_var(v) for v in ("x", "y")] == [0, 1]
-    assert [term._get_dim_of_free_var(v) for v in ("x", "y")] == [2, 3]
+    assert [term._get_dim_of_free_var(v).numpy() for v in ("x", "y")] == [2, 3]
     assert term.feature_shape == (4,)
 
-    @tf.function(input_signature=[tf.TensorSpec((None, 3))])
-    def rows(values: tf.Tensor) -> tf.Tensor:
-        return ltn.Variable("x", values)._get_dim_of_free_var("x")
 
-    assert int(rows(tf.zeros((7, 3)))) == 7
+@pytest.mark.parametrize("known", [7, None])
+def test_the_size_of_a_free_variable_is_a_scalar_tensor(known: int | None) -> None:
+    def size(values: tf.Tensor) -> tf.Tensor:
+        found = ltn.Variable("x", values)._get_dim_of_free_var("x")
+        assert tf.is_tensor(found)
+        assert (found.dtype, found.shape) == (tf.int32, ())
+        return found
+
+    compiled = tf.function(size, input_signature=[tf.TensorSpec((known, 3))])
+    assert size(tf.zeros((7, 3))).numpy() == compiled(tf.zeros((7, 3))).numpy() == 7
 
 
 def test_a_copy_is_another_object_with_the_same_content(term: ltn.Term) -> None:
