@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn, cast, overload
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar, cast, overload
 
 from ltn import fuzzy_ops
 from ltn.core import (
@@ -23,11 +24,12 @@ from ltn.core import (
 )
 from ltn.core.in_force import TensorOperator
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.fuzzy_ops.base import check_operator
-from ltn.fuzzy_ops.record import Record
+from ltn.fuzzy_ops import config
+from ltn.fuzzy_ops.base import Operator, check_operator
 from ltn.language.quantifiers import EXISTS, FORALL
 
 __all__ = [
+    "BaseSemantics",
     "LogSemantics",
     "Semantics",
     "current",
@@ -41,6 +43,8 @@ __all__ = [
     "using",
 ]
 
+Kind = TypeVar("Kind", bound="BaseSemantics")
+
 # What formulas on truth values have and formulas on log-truths do not.
 _TRUTH_VALUED = ("Not", "Implies", "Equiv", "wrap")
 _WHOLE_FORMULAS = (
@@ -50,7 +54,132 @@ _WHOLE_FORMULAS = (
 
 
 @dataclasses.dataclass(frozen=True)
-class Semantics(Record):
+class BaseSemantics(ABC):
+    """A choice of operators, whatever the space in which they compute truth.
+
+    Attributes:
+        space: "truth" where the operators work on truth values in [0, 1], "log" where on logarithms of them.
+
+    Its symbols are the fields of a dataclass. Every semantics has `And`, `Or`, the aggregators `Forall` and
+    `Exists`, and `SatAgg`, which joins the axioms.
+
+    >>> [get(name).space for name in ("product", "log_product")]
+    ['truth', 'log']
+    """
+
+    space: ClassVar[Literal["truth", "log"]]
+
+    @property
+    @abstractmethod
+    def And(self) -> TensorOperator:
+        """Conjunction, `op(x, y)`."""
+
+    @property
+    @abstractmethod
+    def Or(self) -> TensorOperator:
+        """Disjunction, `op(x, y)`."""
+
+    @property
+    @abstractmethod
+    def Forall(self) -> TensorOperator:
+        """The aggregator of universal quantifiers, `op(xs, axis=...)`."""
+
+    @property
+    @abstractmethod
+    def Exists(self) -> TensorOperator:
+        """The aggregator of existential quantifiers, `op(xs, axis=...)`."""
+
+    @property
+    @abstractmethod
+    def SatAgg(self) -> TensorOperator:
+        """The aggregator of the axioms, `op(xs, axis=...)`."""
+
+    def __post_init__(self) -> None:
+        for name in self._symbols():
+            check_operator(name, getattr(self, name))
+
+    def replace(self: Kind, **operators: Callable[..., Any]) -> Kind:
+        """A copy with other operators. An `Equiv` composed of `And` and `Implies` follows them.
+
+        >>> import ltn
+        >>> godel = ltn.semantics.godel.replace(Implies=ltn.fuzzy_ops.Implies_KleeneDienes())
+        >>> godel.Equiv
+        Equiv(and_op=And_Min(), implies_op=Implies_KleeneDienes())
+        """
+        symbols = self._symbols()
+        for name in operators:
+            if name not in symbols:
+                raise LogicTypeError(f"A semantics has no symbol `{name}`; it has: {', '.join(symbols)}.")
+        return dataclasses.replace(self, **self._following() | operators)
+
+    def hyperparameters(self) -> dict[str, Any]:
+        """The hyper-parameters of the operators, each with its symbol in small letters: `p_forall`.
+
+        Operators that others are composed of, and callables that are none of the library's, have none here.
+
+        >>> import ltn
+        >>> ltn.semantics.log_product.hyperparameters()
+        {'p_exists': 1}
+        """
+        return {name: getattr(getattr(self, symbol), key) for name, (symbol, key) in self._named().items()}
+
+    def with_hyperparameters(self: Kind, **values: Any) -> Kind:
+        """A copy with other hyper-parameters, numbers or tensors, named as in `hyperparameters`.
+
+        >>> import ltn
+        >>> ltn.semantics.stable_product.with_hyperparameters(p_exists=6).Exists
+        Aggreg_pMean(p=6, stable=True)
+        """
+        known = self._named()
+        changes: dict[str, dict[str, Any]] = {}
+        for name, value in values.items():
+            if name not in known:
+                raise LogicTypeError(
+                    f"The semantics has no hyper-parameter `{name}`; it has: {', '.join(known) or 'none'}."
+                )
+            symbol, key = known[name]
+            changes.setdefault(symbol, {})[key] = value
+        return self.replace(**{s: dataclasses.replace(getattr(self, s), **new) for s, new in changes.items()})
+
+    def get_config(self) -> dict[str, Any]:
+        """The operators by class and hyper-parameters, fit for JSON; `from_config` builds them again."""
+        operators = {symbol: config.describe(symbol, getattr(self, symbol)) for symbol in self._symbols()}
+        return {"class_name": type(self).__name__, "operators": operators}
+
+    @classmethod
+    def from_config(cls: type[Kind], description: Mapping[str, Any]) -> Kind:
+        """The semantics that `get_config` described.
+
+        >>> import ltn
+        >>> ltn.Semantics.from_config(ltn.semantics.godel.get_config()) == ltn.semantics.godel
+        True
+        """
+        if description.get("class_name") != cls.__name__ or "operators" not in description:
+            raise LogicValueError(f"Expected what {cls.__name__}.get_config() gives; got {description!r}.")
+        operators: dict[str, Any] = {s: config.build(d) for s, d in description["operators"].items()}
+        return cls().replace(**operators)
+
+    def _following(self) -> dict[str, Any]:
+        """The fields to compute anew when others change."""
+        return {}
+
+    def _symbols(self) -> list[str]:
+        return [field.name for field in dataclasses.fields(self)]
+
+    def _named(self) -> dict[str, tuple[str, str]]:
+        """For each name of a hyper-parameter the symbol and the field of its operator."""
+        operators = {symbol: getattr(self, symbol) for symbol in self._symbols()}
+        return {
+            f"{field.name}_{symbol.lower()}": (symbol, field.name)
+            for symbol, operator in operators.items()
+            if isinstance(operator, Operator)
+            for field in dataclasses.fields(operator)
+            if not callable(getattr(operator, field.name))
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class Semantics(BaseSemantics):
     """The operator behind every logical symbol; by default the paper's stable product configuration.
 
     `And`, `Or`, `Implies` and `Equiv` are called `op(x, y)`, `Not` `op(x)`, and the aggregators `Forall`,
@@ -64,6 +193,8 @@ class Semantics(Record):
     >>> semantics == ltn.semantics.product
     False
     """
+
+    space = "truth"
 
     Not: TensorOperator = in_force.DEFAULT.Not
     And: TensorOperator = in_force.DEFAULT.And
@@ -110,7 +241,7 @@ class Semantics(Record):
 
 
 @dataclasses.dataclass(frozen=True)
-class LogSemantics(Record):
+class LogSemantics(BaseSemantics):
     """Operators on log-truths, for formulas in negation normal form; by default those of the product.
 
     There is no negation and no implication: a negated atom has a log-truth of its own. So it does not combine
@@ -120,6 +251,8 @@ class LogSemantics(Record):
     >>> ltn.semantics.log_product.replace(Exists=ltn.fuzzy_ops.Aggreg_LogMeanExp(p=4)).Exists
     Aggreg_LogMeanExp(p=4)
     """
+
+    space = "log"
 
     And: TensorOperator = fuzzy_ops.And_Log()
     Or: TensorOperator = fuzzy_ops.Or_Log()
@@ -162,7 +295,7 @@ lukasiewicz = Semantics(
 
 log_product = LogSemantics()
 
-_presets: dict[str, Semantics | LogSemantics] = {
+_presets: dict[str, BaseSemantics] = {
     "stable_product": stable_product,
     "product": product,
     "godel": godel,
@@ -172,18 +305,16 @@ _presets: dict[str, Semantics | LogSemantics] = {
 
 
 @overload
-def get(semantics: Semantics) -> Semantics: ...
-@overload
-def get(semantics: LogSemantics) -> LogSemantics: ...
+def get(semantics: Kind) -> Kind: ...
 @overload
 def get(semantics: str) -> Any: ...
-def get(semantics: Semantics | LogSemantics | str) -> Semantics | LogSemantics:
+def get(semantics: BaseSemantics | str) -> BaseSemantics:
     """A semantics by the name of its preset; a `Semantics` or `LogSemantics` is returned as it is.
 
     >>> get("godel").And
     And_Min()
     """
-    if isinstance(semantics, Semantics | LogSemantics):
+    if isinstance(semantics, BaseSemantics):
         return semantics
     if not isinstance(semantics, str):
         raise LogicTypeError(f"Expected a Semantics or the name of one; got {semantics!r}.")
@@ -192,7 +323,7 @@ def get(semantics: Semantics | LogSemantics | str) -> Semantics | LogSemantics:
     return _presets[semantics]
 
 
-def from_config(description: Mapping[str, Any]) -> Semantics | LogSemantics:
+def from_config(description: Mapping[str, Any]) -> BaseSemantics:
     """The semantics, of either class, that its `get_config` described.
 
     >>> from_config(log_product.get_config()) == log_product
@@ -224,9 +355,9 @@ def using(semantics: Semantics | str) -> Iterator[Semantics]:
     ...     a & b
     Formula(tensor=0.3, free_vars=[])
     """
-    chosen: Semantics | LogSemantics = get(semantics)
-    if isinstance(chosen, LogSemantics):
-        raise LogicValueError(f"A LogSemantics cannot be in force. {_WHOLE_FORMULAS}")
+    chosen: BaseSemantics = get(semantics)
+    if not isinstance(chosen, Semantics):
+        raise LogicValueError(f"A {type(chosen).__name__} cannot be in force. {_WHOLE_FORMULAS}")
     token = in_force.chosen.set(chosen)
     try:
         yield chosen

@@ -13,7 +13,7 @@ import tensorflow as tf
 import ltn
 from ltn import fuzzy_ops
 from ltn.core import in_force
-from ltn.semantics import LogSemantics, current, from_config, get
+from ltn.semantics import BaseSemantics, LogSemantics, current, from_config, get
 from tests.fuzzy_ops import reference
 from tests.tolerance import assert_close
 
@@ -179,6 +179,18 @@ class TestLogSemantics:
             ltn.semantics.log_product.nand  # type: ignore[attr-defined]  # noqa: B018
         with pytest.raises(AttributeError, match=r"ltn\.Theory"):
             ltn.Semantics.wrap(ltn.semantics.log_product)  # type: ignore[arg-type]
+
+
+def test_a_semantics_names_its_space() -> None:
+    assert {name: get(name).space for name in [*PRESETS, "log_product"]} == {
+        **dict.fromkeys(PRESETS, "truth"),
+        "log_product": "log",
+    }
+    for kind in (ltn.Semantics, LogSemantics):
+        assert issubclass(kind, BaseSemantics)
+        assert "space" not in kind().get_config()["operators"]
+    with pytest.raises(TypeError, match="abstract"):
+        BaseSemantics()  # type: ignore[abstract]
 
 
 class TestHyperparameters:

@@ -15,7 +15,7 @@ from ltn.language import And, Apply, Binary, Comparison, Name, Node, Not, Or, Qu
 from ltn.language.quantifiers import QUANTIFIERS
 from ltn.plot.boxes import Box, draw
 from ltn.plot.style import fitted
-from ltn.semantics import LogSemantics, Semantics
+from ltn.semantics import BaseSemantics
 from ltn.theory import Theory, queries
 from ltn.theory.axioms import Axiom
 
@@ -28,7 +28,7 @@ def tree(
     formula: str | Node | Axiom,
     data: Mapping[str, Any] | None = None,
     *,
-    semantics: Semantics | LogSemantics | str | None = None,
+    semantics: BaseSemantics | str | None = None,
     p: float | None = None,
     **named: Any,
 ) -> Figure:

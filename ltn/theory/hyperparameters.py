@@ -11,25 +11,25 @@ from ltn.errors import LogicValueError
 from ltn.evaluation.evaluation import Options
 from ltn.language import Node, Quantifier
 from ltn.language.quantifiers import QUANTIFIERS
-from ltn.semantics import LogSemantics, Semantics
+from ltn.semantics import BaseSemantics
 from ltn.semantics import from_config as semantics_from_config
 
 
 class Hyperparameters:
     """The operators with their hyper-parameters; those that were changed are variables of compiled code."""
 
-    def __init__(self, semantics: Semantics | LogSemantics):
+    def __init__(self, semantics: BaseSemantics):
         self._semantics = semantics
         self._changed: dict[str, tf.Variable] = {}
         self._of_axioms: dict[str, dict[str, tf.Variable]] = {}
 
     @property
-    def semantics(self) -> Semantics | LogSemantics:
+    def semantics(self) -> BaseSemantics:
         """The operators as they are now."""
         return self._semantics.with_hyperparameters(**self._changed)
 
     @property
-    def shown(self) -> Semantics | LogSemantics:
+    def shown(self) -> BaseSemantics:
         """The operators as they are now, with plain numbers."""
         return self._semantics.with_hyperparameters(**{n: float(v) for n, v in self._changed.items()})
 

@@ -16,7 +16,7 @@ from ltn.fuzzy_ops.base import Operator
 from ltn.language import Node, Quantifier, parse, parse_many
 from ltn.language.names import check_name, listed, nearest
 from ltn.language.quantifiers import QUANTIFIERS
-from ltn.semantics import LogSemantics, Semantics
+from ltn.semantics import BaseSemantics
 from ltn.theory.axioms import Axiom
 from ltn.theory.declarations import Declarations
 from ltn.theory.hyperparameters import Hyperparameters
@@ -25,7 +25,7 @@ from ltn.theory.hyperparameters import Hyperparameters
 class KnowledgeBase(Declarations):
     """A language with axioms, and with the operators under which they are evaluated."""
 
-    def __init__(self, semantics: Semantics | LogSemantics, name: str | None = None):
+    def __init__(self, semantics: BaseSemantics, name: str | None = None):
         super().__init__(name=name)
         self._hyperparameters = Hyperparameters(semantics)
         self._axioms: dict[str, Axiom] = {}
@@ -94,19 +94,19 @@ class KnowledgeBase(Declarations):
             raise LogicValueError(f"'{name}' names another value in the training logs; choose another name.")
 
     @property
-    def semantics(self) -> Semantics | LogSemantics:
+    def semantics(self) -> BaseSemantics:
         """The operators, with their hyper-parameters as they are now."""
         return self._hyperparameters.semantics
 
     @property
-    def shown_semantics(self) -> Semantics | LogSemantics:
+    def shown_semantics(self) -> BaseSemantics:
         """The operators with plain numbers, also for hyper-parameters that were changed."""
         return self._hyperparameters.shown
 
     @property
     def space(self) -> Space:
         """Where truth is computed under the theory's semantics."""
-        return space_of(self.semantics)
+        return space_of(self.semantics)  # type: ignore[arg-type]
 
     def evaluation(
         self,

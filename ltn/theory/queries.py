@@ -12,7 +12,7 @@ from ltn.evaluation.evaluation import Evaluation, Options
 from ltn.evaluation.spaces import space_of
 from ltn.language import Node, parse
 from ltn.language.quantifiers import QUANTIFIERS
-from ltn.semantics import LogSemantics, Semantics
+from ltn.semantics import BaseSemantics
 from ltn.theory import data as data_module
 from ltn.theory.axioms import Axiom
 
@@ -51,7 +51,7 @@ class Question(NamedTuple):
     """
 
     data: Mapping[str, Any] | None
-    semantics: Semantics | LogSemantics | str | None
+    semantics: BaseSemantics | str | None
     p: float | None
     named: Mapping[str, Any]
 
@@ -73,12 +73,12 @@ def evaluation_for(theory: Theory, asked: Question, chunk: int | None = None) ->
             aggregators = (str(getattr(operators, kind.operator)) for kind in QUANTIFIERS.values())
             raise LogicValueError(f"The quantifiers {', '.join(aggregators)} have no `p`.")
         hyperparameters = quantifiers | hyperparameters
-    space = space_of(operators.with_hyperparameters(**hyperparameters))
+    space = space_of(operators.with_hyperparameters(**hyperparameters))  # type: ignore[arg-type]
     table = data_module.checked(theory.signature, data)
     return theory.evaluation(space, table, other_operators=asked.semantics is not None, chunk=chunk)
 
 
-def _operators(theory: Theory, asked: Question) -> Semantics | LogSemantics:
+def _operators(theory: Theory, asked: Question) -> BaseSemantics:
     return theory.semantics if asked.semantics is None else semantics_module.get(asked.semantics)
 
 

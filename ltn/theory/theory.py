@@ -12,7 +12,7 @@ from ltn import semantics as semantics_module
 from ltn.core import Formula, Term
 from ltn.errors import LogicValueError
 from ltn.language import Node
-from ltn.semantics import LogSemantics, Semantics
+from ltn.semantics import BaseSemantics
 from ltn.theory import queries, reports, saving
 from ltn.theory.axioms import Axiom
 from ltn.theory.queries import Question
@@ -56,7 +56,7 @@ class Theory(Training):
 
     def __init__(
         self,
-        semantics: Semantics | LogSemantics | str = "stable_product",
+        semantics: BaseSemantics | str = "stable_product",
         *,
         name: str | None = None,
         regularizer: Any = None,
@@ -97,7 +97,7 @@ class Theory(Training):
         formula: str | Node,
         data: Data | None = None,
         *,
-        semantics: Semantics | LogSemantics | str | None = None,
+        semantics: BaseSemantics | str | None = None,
         p: float | None = None,
         **named: Any,
     ) -> Formula | Term:
@@ -131,7 +131,7 @@ class Theory(Training):
         self,
         data: Data | None = None,
         *,
-        semantics: Semantics | LogSemantics | str | None = None,
+        semantics: BaseSemantics | str | None = None,
         p: float | None = None,
         **named: Any,
     ) -> pd.DataFrame:
@@ -147,7 +147,7 @@ class Theory(Training):
         data: Data | None = None,
         worst: int = 5,
         *,
-        semantics: Semantics | LogSemantics | str | None = None,
+        semantics: BaseSemantics | str | None = None,
         p: float | None = None,
         **named: Any,
     ) -> pd.DataFrame:
@@ -179,7 +179,7 @@ class Theory(Training):
         optimizer: Any = None,
         seed: int | None = None,
         verbose: Any = "auto",
-        semantics: Semantics | LogSemantics | str | None = None,
+        semantics: BaseSemantics | str | None = None,
         p: float | None = None,
         **named: Any,
     ) -> Verdict:
@@ -243,7 +243,7 @@ class Theory(Training):
         optimizer: Any = None,
         seed: int | None = None,
         verbose: Any = "auto",
-        semantics: Semantics | LogSemantics | str | None = None,
+        semantics: BaseSemantics | str | None = None,
         p: float | None = None,
         **named: Any,
     ) -> Bounds:

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation import replicas
-from ltn.semantics import LogSemantics, Semantics
+from ltn.semantics import BaseSemantics
 from ltn.theory import data as data_module
 from ltn.theory import distribution, sources
 from ltn.theory.axioms import Axiom
@@ -34,9 +34,7 @@ class Training(KnowledgeBase):
     train_function: Any
     test_function: Any
 
-    def __init__(
-        self, semantics: Semantics | LogSemantics, name: str | None, regularizer: Any, chunk: int | None
-    ):
+    def __init__(self, semantics: BaseSemantics, name: str | None, regularizer: Any, chunk: int | None):
         super().__init__(semantics, name=name)
         self.regularizer = keras.regularizers.get(regularizer)
         if chunk is not None and (

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import ltn
 
 Array = np.ndarray[Any, Any]
-Semantics = ltn.Semantics | ltn.LogSemantics | str
+Semantics = ltn.semantics.BaseSemantics | str
 
 POINTS = ("x", "y", "u", "v")
 LABELS = ("l",)
