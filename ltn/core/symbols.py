@@ -77,11 +77,8 @@ class Symbol(keras.Layer):
     @no_autograph
     def batch(self, terms: Sequence[Term]) -> Batch:
         """The terms as the network sees them, checked against the shapes that it declares."""
-        shapes = tuple(term.feature_shape for term in terms)
-        self._check_features(input_shapes(self.network), shapes)
-        labels = [term.free_vars for term in terms]
-        order = axes.union(labels)
-        sizes = axes.sizes(as_tensors(terms), labels)
+        outline = self.outline(terms)
+        order, sizes = outline.labels, dict(zip(outline.labels, outline.sizes, strict=True))
         flat = []
         for term in terms:
             features = [
@@ -89,7 +86,17 @@ class Symbol(keras.Layer):
             ]
             rows = axes.broadcast(term.tensor, term.free_vars, order, sizes)
             flat.append(rows if len(order) == 1 else tf.reshape(rows, [-1, *features]))
-        return Batch(flat, order, [sizes[label] for label in order], shapes)
+        return outline._replace(tensors=flat)
+
+    @no_autograph
+    def outline(self, terms: Sequence[Term]) -> Batch:
+        """The batch of the terms without its tensors, for a caller that needs no copies of individuals."""
+        shapes = tuple(term.feature_shape for term in terms)
+        self._check_features(input_shapes(self.network), shapes)
+        labels = [term.free_vars for term in terms]
+        order = axes.union(labels)
+        sizes = axes.sizes(as_tensors(terms), labels)
+        return Batch([], order, [sizes[label] for label in order], shapes)
 
     def run(self, batch: Batch, as_list: bool, *args: Any, **kwargs: Any) -> tf.Tensor:
         """What the network returns for the batch, one row each: for `FromLogits` the logits.

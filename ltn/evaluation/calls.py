@@ -1,21 +1,19 @@
-"""Calls of networks: each once for equal inputs, and all calls of one symbol in one batch."""
+"""Calls of networks: where each is made, and which are made together.
+
+A network is called once for equal inputs, and all its calls that can be made at one time are one run. Which
+calls there are is known only after all formulas have been seen. So formulas are planned twice, by the same
+rules: the first time tells which calls there are, and the second time knows them.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import keras
-import tensorflow as tf
-
-from ltn.core import Predicate, Term
-from ltn.core.groundings import logits_of
-from ltn.core.symbols import Batch, Symbol
 from ltn.evaluation.frames import Frame, Frames
-from ltn.evaluation.outputs import Output, Returned
-from ltn.language import Apply, Arithmetic, Name, Negative, Node
+from ltn.language import Apply, Name, Node, Number
+from ltn.language.tree import fold
 
 
 @dataclass(frozen=True)
@@ -24,7 +22,7 @@ class Call:
 
     node: Apply
     frame: tuple[tuple[str, str], ...]
-    key: Any
+    key: Hashable
 
     @property
     def labels(self) -> list[str]:
@@ -32,76 +30,90 @@ class Call:
         return list(dict.fromkeys(label for _, label in self.frame))
 
 
-class Calls:
-    """The calls of one evaluation.
+@dataclass(frozen=True, eq=False)
+class SharedRun:
+    """Calls of one symbol that are made together."""
 
-    Demanded first, they are run together; one that is asked for before is run alone.
+    symbol: str
+    calls: tuple[Call, ...]
+
+
+class Calls:
+    """The calls that some formulas need.
+
+    Args:
+        frames: the axes of the formulas.
+        source: where the individuals of a variable come from.
+        symbols: that are grounded by networks, or by other code.
+        before: the calls as they were found when the same formulas were planned before.
     """
 
     def __init__(
         self,
-        symbols: dict[str, Symbol],
         frames: Frames,
         source: Callable[[str], Any],
-        terms: Callable[[Apply, Frame], list[Term]],
+        symbols: Mapping[str, Any],
+        before: Calls | None = None,
     ):
-        self._symbols = symbols
         self._frames = frames
         self._source = source
-        self._terms = terms
-        self._demands: dict[Any, dict[Any, Call]] = {}
-        self._whole: set[Any] = set()
-        self._outputs: dict[Any, Output] = {}
+        self._symbols = symbols
+        self._needed: dict[Hashable, Call] = {}
+        self._levels: dict[Hashable, int] = {}
+        self._runs: dict[Hashable, tuple[SharedRun, int]] = {}
+        self._wide: set[Hashable] = set()
+        if before is not None:
+            self._expect(before)
 
-    def demand(self, node: Apply, variables: Sequence[str], frame: Frame) -> None:
-        """Announce a call; `variables` are those that the network's inputs depend on."""
-        call = self._placed(node, variables, frame)
-        self._demands.setdefault(self._base(call).key, {})[call.key] = call
+    def agree_with(self, other: Calls) -> bool:
+        """Whether both found the same calls."""
+        return self._needed.keys() == other._needed.keys()
 
-    def run(self) -> None:
-        """Run what is demanded, each symbol once for all inputs that are known at that depth."""
-        for base, calls in self._demands.items():
-            # Selections from one axis overlap, and the whole axis may be needed anyway: then it is
-            # computed once, and read by all.
-            if len(calls) > 1 and (base in calls or len(self._base(next(iter(calls.values()))).labels) == 1):
-                self._whole.add(base)
-        pending: dict[Any, Call] = {}
-        for calls in self._demands.values():
-            for call in calls.values():
-                chosen = self._chosen(call)
-                if chosen.key not in self._outputs:
-                    pending[chosen.key] = chosen
-        depths = {key: _depth(call.node, self._symbols) for key, call in pending.items()}
-        for depth in sorted(set(depths.values())):
-            groups: dict[str, list[Call]] = {}
-            for key, call in pending.items():
-                if depths[key] == depth:
-                    groups.setdefault(call.node.symbol, []).append(call)
-            for calls_of_symbol in groups.values():
-                self._run(calls_of_symbol)
+    def call(self, node: Apply, variables: Sequence[str], frame: Frame) -> Call:
+        """Where to call a network that is needed in a frame; `variables` are those of its inputs."""
+        call = self._at(node, self._frames.place({v: frame[v] for v in variables}))
+        self._needed[call.key] = call
+        return self._choose(call)
 
-    def output(self, node: Apply, variables: Sequence[str], frame: Frame) -> tuple[Output, dict[str, str]]:
-        """What the network returned, with the frame of its rows."""
-        call = self._chosen(self._placed(node, variables, frame))
-        if call.key not in self._outputs:
-            self._run([call])
-        output = self._outputs[call.key]
-        # Another variable over the same individuals may have been the first to ask.
-        return output._replace(batch=output.batch._replace(labels=call.labels)), dict(call.frame)
+    def run(self, call: Call) -> tuple[SharedRun, int]:
+        """The run that makes a call, and the place of the call in it."""
+        if call.key not in self._runs:
+            self._runs[call.key] = SharedRun(call.node.symbol, (call,)), 0
+        return self._runs[call.key]
 
-    def _placed(self, node: Apply, variables: Sequence[str], frame: Frame) -> Call:
-        return self._call(node, self._frames.place({v: frame[v] for v in variables}))
+    def note(self, run: SharedRun, level: int) -> None:
+        """Keep in mind how many runs of networks come before this one."""
+        self._levels.update((call.key, level) for call in run.calls)
+
+    def _expect(self, before: Calls) -> None:
+        by_base: dict[Hashable, dict[Hashable, Call]] = {}
+        for call in before._needed.values():
+            by_base.setdefault(self._base(call).key, {})[call.key] = call
+        for base, calls in by_base.items():
+            # Selections from one axis overlap: it is computed as a whole once, and read by all.
+            if len(calls) > 1 and len(self._base(next(iter(calls.values()))).labels) == 1:
+                self._wide.add(base)
+        self._wide.update(before._needed)
+        groups: dict[tuple[str, int], dict[Hashable, Call]] = {}
+        for call in map(self._choose, before._needed.values()):
+            level = before._levels.get(call.key, _depth(call.node, self._symbols) - 1)
+            groups.setdefault((call.node.symbol, level), {})[call.key] = call
+        for (symbol, _), calls in groups.items():
+            run = SharedRun(symbol, tuple(calls.values()))
+            self._runs.update((key, (run, place)) for place, key in enumerate(calls))
 
     def _base(self, call: Call) -> Call:
-        return self._call(call.node, self._frames.base(dict(call.frame)))
+        return self._at(call.node, self._frames.base(dict(call.frame)))
 
-    def _chosen(self, call: Call) -> Call:
-        """The call, or one on more that is made anyway: on whole axes, or for a guard."""
-        wider = [self._call(call.node, frame) for frame in self._frames.below(dict(call.frame))]
-        made = [other for other in wider if other.key in self._whole or other.key in self._outputs]
-        return made[0] if made else call
+    def _choose(self, call: Call) -> Call:
+        """The call, or one on more individuals that is made anyway."""
+        for frame in self._frames.below(dict(call.frame)):
+            wider = self._at(call.node, frame)
+            if wider.key in self._wide:
+                return wider
+        return call
 
-    def _call(self, node: Apply, frame: Frame) -> Call:
+    def _at(self, node: Apply, frame: Frame) -> Call:
         names = {variable: f"${position}" for position, variable in enumerate(frame)}
         positions = {label: position for position, label in enumerate(dict.fromkeys(frame.values()))}
         bases = self._frames.base(frame)
@@ -110,53 +122,27 @@ class Calls:
             (self._source(v), positions[label], (label, bases[v]) if self._frames.tuples(label) else None)
             for v, label in frame.items()
         )
-        return Call(node, tuple(frame.items()), (_renamed(node, names), where))
-
-    def _run(self, calls: list[Call]) -> None:
-        symbol = self._symbols[calls[0].node.symbol]
-        inputs = [self._terms(call.node, dict(call.frame)) for call in calls]
-        as_list = len(inputs[0]) > 1
-        batches = [symbol.batch(terms) for terms in inputs]
-        alike = len({batch.shapes for batch in batches}) == 1
-        pairs = list(zip(calls, batches, strict=True))
-        together = alike and _rows_are_independent(symbol)
-        for group in [pairs] if together else [[pair] for pair in pairs]:
-            returned = _returned(symbol, [batch for _, batch in group], as_list)
-            for part, (call, batch) in enumerate(group):
-                self._outputs[call.key] = Output(returned, part, batch)
+        return Call(node, tuple(frame.items()), (_write(node, names), where))
 
 
-def _returned(symbol: Symbol, batches: Sequence[Batch], as_list: bool) -> Returned:
-    """What a network returns for some batches in one run."""
-    whole = batches[0]
-    if len(batches) > 1:
-        tensors = zip(*(batch.tensors for batch in batches), strict=True)
-        whole = whole._replace(tensors=[tf.concat(parts, axis=0) for parts in tensors])
-    rows = symbol.run(whole, as_list)
-    logits = logits_of(rows) if isinstance(symbol, Predicate) else None
-    return Returned(rows, logits, [math.prod(batch.sizes) for batch in batches])
+def _depth(node: Node, symbols: Mapping[str, Any]) -> int:
+    """How many networks are applied one on another."""
+
+    def deepest(node: Node, below: tuple[int, ...]) -> int:
+        return max(below, default=0) + (isinstance(node, Apply) and node.symbol in symbols)
+
+    return fold(node, deepest)
 
 
-def _rows_are_independent(symbol: Symbol) -> bool:
-    """Whether the network treats each row alone; of a plain callable nothing is known."""
-    network = symbol.network
-    return isinstance(network, keras.Layer) and not any(
-        isinstance(layer, keras.layers.BatchNormalization) for layer in network._flatten_layers()
-    )
+def _write(node: Node, names: Mapping[str, str]) -> str:
+    """The term with its variables replaced by their positions."""
 
+    def combine(node: Node, below: tuple[str, ...]) -> str:
+        if isinstance(node, Name):
+            return names.get(node.name, node.name)
+        if isinstance(node, Number):
+            return repr(node.value)
+        head = node.symbol if isinstance(node, Apply) else getattr(node, "operator", "-")
+        return f"({head} {' '.join(below)})"
 
-def _depth(node: Node, symbols: dict[str, Symbol]) -> int:
-    below = max((_depth(child, symbols) for child in node.children), default=0)
-    return below + (isinstance(node, Apply) and node.symbol in symbols)
-
-
-def _renamed(node: Node, names: dict[str, str]) -> Any:
-    """The term with its variables replaced by where they come in it."""
-    if isinstance(node, Name):
-        return names.get(node.name, node)
-    if isinstance(node, Apply):
-        return (node.symbol, *(_renamed(argument, names) for argument in node.arguments))
-    if isinstance(node, Arithmetic | Negative):
-        kind = node.operator if isinstance(node, Arithmetic) else "-"
-        return (kind, *(_renamed(child, names) for child in node.children))
-    return node
+    return fold(node, combine)

@@ -1,73 +1,202 @@
 """Quantifiers in chunks: few individuals at a time, so that memory does not grow with their number.
 
-The individuals of one bound variable (or diagonal) are taken in slices. Of each slice an aggregator keeps one
-part; the slice itself is forgotten, and computed again when gradients are taken.
+The individuals of one bound variable (or diagonal) are taken in slices. A plan of its own computes what an
+aggregator keeps of one slice; the slice itself is forgotten, and computed again when gradients are taken.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import keras
 import tensorflow as tf
 
 from ltn.core import axes
 from ltn.errors import LogicValueError
+from ltn.evaluation.frames import Frame
+from ltn.evaluation.groundings import Groundings
+from ltn.evaluation.plan import Execution, Plan, World
+from ltn.evaluation.planner import FormulaIn, PartIn, Planner, Rule
+from ltn.evaluation.quantifiers import (
+    Aggregation,
+    KeepPart,
+    aggregator,
+    is_divided,
+    join_replicas,
+    plan_range,
+)
 from ltn.fuzzy_ops.aggregation import Part
 from ltn.language import Apply, Name, Node, Quantifier
 
-if TYPE_CHECKING:
-    from ltn.evaluation.evaluation import Evaluation
-    from ltn.evaluation.frames import Frame
+
+@dataclass(frozen=True)
+class InChunks(Aggregation):
+    """The value of a quantified formula, from what is kept of each slice of its individuals.
+
+    Attributes:
+        free: the axes that stay.
+        node: the formula.
+        chunk: how many combinations of individuals are evaluated at once.
+        dense: whether all slices but the last have one size, as XLA needs it.
+        divided: whether replicas have each a part of the individuals.
+        plan: of one slice.
+    """
+
+    free: tuple[str, ...]
+    node: Quantifier
+    chunk: int
+    dense: bool
+    divided: bool
+    plan: Plan = field(compare=False)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return self.free
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        operator = aggregator(self.operator(execution))
+        options = self.hyperparameters(execution)
+        part = operator.merge(self._parts(execution), **options)
+        if self.divided:
+            part = join_replicas(operator, part, options)
+        return operator.finish(part, self.empty)
+
+    def describe(self) -> str:
+        return f"{self.kind} over {', '.join(self.node.variables)}, {self.chunk} combinations at a time"
+
+    def _parts(self, execution: Execution) -> Part:
+        """What is kept of each slice, stacked along axis 0."""
+        groundings = execution.world.groundings
+        group = longest_group(groundings, self.node)
+        count = axes.size_of(groundings.variable(group[0]), 0)
+        others = combinations(groundings, self.node, lambda v: axes.size_of(groundings.variable(v), 0), group)
+        limit = min(self.chunk, tf.int32.max)
+        is_known = isinstance(count, int) and isinstance(others, int)
+        least, most = (min, max) if is_known else (tf.minimum, tf.maximum)
+        rows = limit // (max(others, 1) if isinstance(others, int) else tf.maximum(others, 1))
+        # No more than there are, which an int32 counts.
+        rows = most(least(rows if is_known else tf.cast(rows, tf.int32), count), 1)
+
+        def slice_of(start: Any, size: Any, data: Mapping[str, tf.Tensor]) -> Part:
+            world = execution.world._replace(groundings=groundings.sliced(group, start, size, data))
+            [part] = Execution(world, execution.options).run(self.plan)
+            return part
+
+        def mapped(slices: Any, size_of: Callable[[Any], Any]) -> Part:
+            stacked = _mapped(
+                execution.world, self.node, slices, lambda k, data: slice_of(k * rows, size_of(k), data)
+            )
+            # The loop forgets how many axes its results have.
+            shape = [None] * (1 + len(self.axes))
+            return Part(*(tf.ensure_shape(tensor, shape) for tensor in stacked))
+
+        if not is_known and not self.dense:
+            slices = tf.maximum((count + rows - 1) // rows, 1)
+            return mapped(slices, lambda k: tf.minimum(rows, count - k * rows))
+        # All slices have one size, as XLA needs it, but for what is left. Without individuals there is one
+        # slice, which is empty.
+        size, slices = least(rows, count), most(count // rows, 1)
+        whole, rest = mapped(slices, lambda _: size), count - slices * size
+        if is_known and not rest:
+            return whole
+        last = slice_of(count - rest, rest, {})
+        return Part(*(tf.concat([many, one[tf.newaxis]], 0) for many, one in zip(whole, last, strict=True)))
 
 
-def needed(evaluation: Evaluation, node: Quantifier, frame: Frame) -> bool:
+def needed(planner: Planner, node: Quantifier, frame: Frame) -> bool:
     """Whether a quantifier is evaluated in chunks: not where all its combinations are few enough."""
-    if evaluation.chunk is None or dict(frame) != evaluation.root(node):
+    chunk = planner.settings.chunk
+    if chunk is None or dict(frame) != planner.root(node):
         # A slice has axes of its own, not the tuples or diagonals of a formula around it.
         return False
-    if any(evaluation.is_divided(inner) for inner in node.body.walk() if isinstance(inner, Quantifier)):
+    if any(is_divided(planner, inner) for inner in node.body.walk() if isinstance(inner, Quantifier)):
         # Replicas would have to meet in every slice.
         return False
-    count = _combinations(evaluation, node)
-    return not isinstance(count, int) or count > evaluation.chunk
+    for inner in node.walk():
+        for group in inner.groups if isinstance(inner, Quantifier) else ():
+            planner.bind(group)
+    if any(planner.groundings.count(variable) is None for variable in _variables(planner, node)):
+        return True
+    count = combinations(planner.groundings, node, lambda v: planner.groundings.count(v) or 0)
+    return bool(count > chunk)
 
 
-def parts(evaluation: Evaluation, node: Quantifier, part_of: Callable[[Evaluation], Part]) -> Part:
-    """What `part_of` keeps of each slice, stacked along axis 0."""
-    group = max(node.groups, key=lambda group: _known(evaluation.frames.size(evaluation.bind(group))))
-    count = evaluation.frames.size(evaluation.bind(group))
-    others = _combinations(evaluation, node, besides=evaluation.bind(group))
-    limit = min(evaluation.chunk or 1, tf.int32.max)
-    is_known = isinstance(count, int) and isinstance(others, int)
-    least, most = (min, max) if is_known else (tf.minimum, tf.maximum)
-    rows = limit // (max(others, 1) if isinstance(others, int) else tf.maximum(others, 1))
-    # No more than there are, which an int32 counts.
-    rows = most(least(rows if is_known else tf.cast(rows, tf.int32), count), 1)
+def plan_chunks(planner: Planner, request: FormulaIn) -> Rule:
+    """The value of a quantified formula, evaluated in chunks."""
+    node, chunk = request.node, planner.settings.chunk
+    if not isinstance(node, Quantifier) or chunk is None:
+        raise RuntimeError("Chunks are for quantifiers, where a size is set.")
+    groundings = planner.groundings.sliced(longest_group(planner.groundings, node), 0, 0, {})
+    inner = planner.fork(groundings, replace(planner.settings, chunk=None))
+    plan = inner.plan_requests([lambda: PartIn(node, tuple(inner.root(node).items()), request.owner)])
+    yield from ()
+    divided = is_divided(planner, node)
+    free, dense = plan.results[0].axes, planner.settings.dense
+    return planner.add(
+        InChunks(node.kind, node.options, request.owner, free, node, chunk, dense, divided, plan)
+    )
 
-    def slice_of(start: Any, size: Any, data: Mapping[str, tf.Tensor]) -> Part:
-        sliced = evaluation.sliced(group, start, size, data)
-        sliced.demand(node)
-        return part_of(sliced)
 
-    def mapped(slices: Any, size_of: Callable[[Any], Any]) -> Part:
-        stacked = _mapped(evaluation, node, slices, lambda k, data: slice_of(k * rows, size_of(k), data))
-        # The loop forgets how many axes its results have.
-        shape = [None] * (1 + len(evaluation.free(node)))
-        return Part(*(tf.ensure_shape(tensor, shape) for tensor in stacked))
+def plan_part(planner: Planner, request: PartIn) -> Rule:
+    """What a quantifier keeps of a slice of its individuals."""
+    node = request.node
+    found = yield from plan_range(planner, node, dict(request.frame), request.owner)
+    return planner.add(KeepPart(node.kind, node.options, request.owner, found))
 
-    if not is_known and not evaluation.dense:
-        slices = tf.maximum((count + rows - 1) // rows, 1)
-        return mapped(slices, lambda k: tf.minimum(rows, count - k * rows))
-    # All slices of one size, as XLA needs it, and what is left. Of nothing there is one slice.
-    size, slices = least(rows, count), most(count // rows, 1)
-    whole, rest = mapped(slices, lambda _: size), count - slices * size
-    if is_known and not rest:
-        return whole
-    last = slice_of(count - rest, rest, {})
-    return Part(*(tf.concat([many, one[tf.newaxis]], 0) for many, one in zip(whole, last, strict=True)))
+
+def longest_group(groundings: Groundings, node: Quantifier) -> tuple[str, ...]:
+    """The variables whose individuals are sliced: most of them; unknown numbers count as the largest."""
+
+    def length(group: tuple[str, ...]) -> float:
+        counts = [groundings.count(variable) for variable in group]
+        return next((count for count in counts if count is not None), math.inf)
+
+    return max(node.groups, key=length)
+
+
+def combinations(
+    groundings: Groundings,
+    node: Quantifier,
+    size_of: Callable[[str], axes.Size],
+    besides: tuple[str, ...] = (),
+) -> axes.Size:
+    """How many combinations of individuals there are, at most, on a path of nested quantifiers.
+
+    `besides` is a group of variables that is left out. An int where the sizes are known.
+    """
+    free: list[tuple[str, ...]] = [(variable,) for variable in groundings.signature.free_variables(node)]
+    paths: list[list[tuple[str, ...]]] = []
+    pending: list[tuple[Node, list[tuple[str, ...]]]] = [(node, free)]
+    while pending:
+        inner, path = pending.pop()
+        if isinstance(inner, Quantifier):
+            path = [*path, *inner.groups]
+            paths.append(path)
+        pending += [(child, path) for child in inner.children]
+    groups = dict.fromkeys(group for path in paths for group in path if group != besides)
+    sizes = {group: _known_size([size_of(variable) for variable in group]) for group in groups}
+    if all(isinstance(size, int) for size in sizes.values()):
+        return max(math.prod(sizes.get(group, 1) for group in path) for path in paths)
+    # More than an int32 can count.
+    wide = {group: tf.cast(size, tf.int64) for group, size in sizes.items()}
+    one = tf.ones([], tf.int64)
+    return tf.reduce_max([math.prod((wide.get(group, one) for group in path), start=one) for path in paths])
+
+
+def _known_size(sizes: Sequence[axes.Size]) -> axes.Size:
+    return next((size for size in sizes if isinstance(size, int)), sizes[0])
+
+
+def _variables(planner: Planner, node: Quantifier) -> list[str]:
+    """One variable of each group that is bound in a formula, and those that are free."""
+    bound = [group for inner in node.walk() if isinstance(inner, Quantifier) for group in inner.groups]
+    known = planner.groundings.count
+    return [next((v for v in group if known(v) is not None), group[0]) for group in bound] + list(
+        planner.free(node)
+    )
 
 
 class _Surroundings(keras.Layer):
@@ -82,13 +211,13 @@ class _Surroundings(keras.Layer):
 
 
 def _mapped(
-    evaluation: Evaluation,
+    world: World,
     node: Quantifier,
     count: Any,
     function: Callable[[tf.Tensor, Mapping[str, tf.Tensor]], Part],
 ) -> list[tf.Tensor]:
     """The parts that a function of 0, 1, ... and data gives, each computed again when gradients are taken."""
-    weights, data = _weights(evaluation, node), _data(evaluation, node)
+    weights, data = _weights(world, node), _data(world, node)
     surroundings = _Surroundings()
     inputs, training = surroundings(
         function=lambda training: ([tf.convert_to_tensor(weight) for weight in weights], training)
@@ -99,7 +228,7 @@ def _mapped(
         mapping = list(zip(weights, values, strict=False))
         with keras.StatelessScope(state_mapping=mapping, collect_losses=True) as scope:
             found = function(k, dict(zip(data, values[len(weights) :], strict=True)))
-        _check_repeatable(evaluation, node, scope, weights)
+        _check_repeatable(world, node, scope, weights)
         return tuple(found)
 
     @tf.custom_gradient
@@ -147,65 +276,39 @@ def _differentiated(*slopes: tf.Tensor) -> tuple[list[tf.Tensor], Callable[..., 
     return list(slopes), refuse
 
 
-def _weights(evaluation: Evaluation, node: Quantifier) -> list[Any]:
+def _weights(world: World, node: Quantifier) -> list[Any]:
     """The weights that a formula depends on."""
     names = {part.name for part in node.walk() if isinstance(part, Name)}
-    layers: list[Any] = _symbols(evaluation, node)
-    layers += evaluation.groundings.tables_of(names)
-    layers += [proposition for name, proposition in evaluation.propositions.items() if name in names]
+    layers: list[Any] = _symbols(world, node)
+    layers += world.groundings.tables_of(names)
+    layers += [proposition for name, proposition in world.propositions.items() if name in names]
     weights = [weight for layer in layers for weight in layer.trainable_variables]
     return list({id(weight): weight for weight in weights}.values())
 
 
-def _data(evaluation: Evaluation, node: Quantifier) -> dict[str, tf.Tensor]:
+def _data(world: World, node: Quantifier) -> dict[str, tf.Tensor]:
     """The data that a formula depends on, which may come from what is learned."""
     names = {part.name for part in node.walk() if isinstance(part, Name)}
-    sources = [evaluation.groundings.source(name) for name in evaluation.signature.variables if name in names]
+    sources = [
+        world.groundings.source(name) for name in world.groundings.signature.variables if name in names
+    ]
     used = {name for kind, name in filter(None, sources) if kind == "data"}
-    tensors = {name: tf.convert_to_tensor(evaluation.groundings.data[name]) for name in sorted(used)}
+    tensors = {name: tf.convert_to_tensor(world.groundings.data[name]) for name in sorted(used)}
     return {name: tensor for name, tensor in tensors.items() if tensor.dtype.is_floating}
 
 
-def _symbols(evaluation: Evaluation, node: Node) -> list[Any]:
+def _symbols(world: World, node: Node) -> list[Any]:
     applied = {part.symbol for part in node.walk() if isinstance(part, Apply)}
-    return [symbol for name, symbol in evaluation.symbols.items() if name in applied]
+    return [symbol for name, symbol in world.symbols.items() if name in applied]
 
 
-def _combinations(evaluation: Evaluation, node: Quantifier, besides: str = "") -> axes.Size:
-    """How many combinations of individuals there are, at most, on a path of nested quantifiers.
-
-    `besides` names an axis that is left out. An int where the sizes are known.
-    """
-    free = list(evaluation.root(node).values())
-    paths: list[list[str]] = []
-    pending: list[tuple[Node, list[str]]] = [(node, free)]
-    while pending:
-        inner, path = pending.pop()
-        if isinstance(inner, Quantifier):
-            path = [*path, *(evaluation.bind(group) for group in inner.groups)]
-            paths.append(path)
-        pending += [(child, path) for child in inner.children]
-    sizes = {label: evaluation.frames.size(label) for path in paths for label in path if label != besides}
-    if all(isinstance(size, int) for size in sizes.values()):
-        return max(math.prod(sizes.get(label, 1) for label in path) for path in paths)
-    # More than an int32 can count.
-    wide = {label: tf.cast(size, tf.int64) for label, size in sizes.items()}
-    one = tf.ones([], tf.int64)
-    return tf.reduce_max([math.prod((wide.get(label, one) for label in path), start=one) for path in paths])
-
-
-def _known(size: axes.Size) -> float:
-    """A size to compare with others: one that is not known when tracing counts as the largest."""
-    return size if isinstance(size, int) else math.inf
-
-
-def _check_repeatable(evaluation: Evaluation, node: Quantifier, scope: Any, weights: Sequence[Any]) -> None:
+def _check_repeatable(world: World, node: Quantifier, scope: Any, weights: Sequence[Any]) -> None:
     """Raise where slices do not add up to the whole, or a second computation would not give the same."""
     changed = set(scope.state_mapping) - {id(weight) for weight in weights}
     if not changed and not scope.losses:
         return
     advice = "Leave out `chunk`, or the layer."
-    for symbol in _symbols(evaluation, node):
+    for symbol in _symbols(world, node):
         # From the outside in: the last one is the layer itself.
         layers = [layer for layer in symbol._flatten_layers() if changed & set(map(id, layer.variables))]
         if layers:

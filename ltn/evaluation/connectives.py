@@ -2,70 +2,80 @@
 
 from __future__ import annotations
 
-import functools
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from ltn.core import Formula
+import tensorflow as tf
+
+from ltn.core import axes
 from ltn.core.expressions import connect
+from ltn.evaluation.atoms import Project, is_atom, plan_atom
+from ltn.evaluation.frames import Frame
+from ltn.evaluation.plan import Execution, Step, Value
+from ltn.evaluation.planner import FormulaIn, Planner, Rule
 from ltn.fuzzy_ops.base import Projected, Projection
-from ltn.language import And, Apply, Binary, Iff, Implies, Node, Not, Or
+from ltn.language import And, Binary, Iff, Implies, Node, Not, Or
 
-if TYPE_CHECKING:
-    from ltn.evaluation.evaluation import Evaluation
-    from ltn.evaluation.frames import Frame
-
-_OPERATORS = {And: "And", Or: "Or", Implies: "Implies", Iff: "Equiv"}
+_OPERATORS: dict[type[Node], str] = {And: "And", Or: "Or", Implies: "Implies", Iff: "Equiv"}
 
 
-def connected(evaluation: Evaluation, node: Binary, frame: Frame) -> Formula:
+@dataclass(frozen=True)
+class Connect(Step):
+    """The operator of a connective on its operands.
+
+    Attributes:
+        operator: its name in the semantics.
+        operands: the values that it connects.
+        projected: whether they are projected already, as a stable operator would do itself.
+    """
+
+    operator: str
+    operands: tuple[Value, ...]
+    projected: bool = False
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return tuple(axes.union([operand.axes for operand in self.operands]))
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        operator = getattr(execution.world.space.semantics, self.operator)
+        formulas = [execution.formula(operand) for operand in self.operands]
+        return connect(operator, *formulas, **({"stable": False} if self.projected else {})).tensor
+
+    def describe(self) -> str:
+        return self.operator.lower()
+
+
+def plan_connective(planner: Planner, request: FormulaIn) -> Rule:
     """The value of a compound formula over the axes of a frame."""
-    operator = getattr(evaluation.space.semantics, _OPERATORS[type(node)])
+    node, frame = request.node, dict(request.frame)
+    if isinstance(node, Not):
+        return planner.add(Connect("Not", ((yield planner.formula(node.operand, frame, request.owner)),)))
+    if not isinstance(node, Binary):
+        raise RuntimeError(f"There is no rule for the formula `{node}`.")
+    name = _OPERATORS[type(node)]
+    operator = getattr(planner.space.semantics, name)
     projection = operator.projection if isinstance(operator, Projected) else None
-    # Loops, since formulas may be nested so deep that the call of a comprehension counts.
-    values = []
-    for operand in operands(node):
+    operands = []
+    for operand in (node.left, node.right):
         if projection is None:
-            values.append(evaluation.value(operand, frame))
+            operands.append((yield planner.formula(operand, frame, request.owner)))
         else:
-            values.append(_projected(evaluation, operand, frame, projection))
-    if projection is None:
-        return functools.reduce(functools.partial(connect, operator), values)
-    first, second, *others = values
-    plain = functools.partial(connect, operator, stable=False)
-    return functools.reduce(
-        lambda left, right: plain(_through(projection, left), right), others, plain(first, second)
-    )
+            operands.append((yield from _plan_projected(planner, operand, frame, request.owner, projection)))
+    return planner.add(Connect(name, tuple(operands), projected=projection is not None))
 
 
-def operands(node: Binary) -> list[Node]:
-    """The operands of a chain as a & b & c, so that long ones need no deep recursion."""
-    chained = isinstance(node, And | Or)
-    found = [node.right]
-    left = node.left
-    while chained and type(left) is type(node):
-        found.append(left.right)
-        left = left.left
-    return [left, *reversed(found)]
-
-
-def signed(node: Node) -> tuple[Node, bool]:
+def sign_of(node: Node) -> tuple[Node, bool]:
     """The node without a negation, and whether there is one."""
     return (node.operand, True) if isinstance(node, Not) else (node, False)
 
 
-def _projected(evaluation: Evaluation, node: Node, frame: Frame, projection: Projection) -> Formula:
-    """The value of an operand, projected; an atom before it is read at the tuples of a guard, many more."""
-    atom, negated = signed(node)
-    if not isinstance(atom, Apply) or not evaluation.is_atom(atom):
-        return _through(projection, evaluation.value(node, frame))
-    own = evaluation.restricted(frame, node)
-
-    def projected() -> Formula:
-        value, low = evaluation.applied(atom, own, negated)
-        return evaluation.frames.lift(_through(projection, value), low, own)
-
-    return evaluation.once((node, tuple(own.items()), projection), projected)
-
-
-def _through(projection: Projection, value: Formula) -> Formula:
-    return Formula(projection(value.tensor), value.free_vars)
+def _plan_projected(
+    planner: Planner, node: Node, frame: Frame, owner: int | None, projection: Projection
+) -> Rule:
+    """The value of an operand, projected; an atom before it is read at the tuples of a guard."""
+    atom, negated = sign_of(node)
+    if planner.settings.traced:
+        yield planner.formula(node, frame, owner)
+    if is_atom(planner, atom):
+        return (yield from plan_atom(planner, atom, planner.restrict(frame, atom), negated, projection))
+    return planner.add(Project((yield planner.formula(node, frame, owner)), projection))

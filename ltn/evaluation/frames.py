@@ -1,85 +1,78 @@
 """Frames: on which axis each variable of a formula lies while the formula is evaluated.
 
 A variable starts on an axis of its own, or shares one with the others of a `diag`. A guard then replaces
-the axes that it restricts by one axis, whose elements are the tuples of individuals that it selects.
+the axes that it restricts by one axis, whose elements are the tuples of individuals that it selects. Frames
+know axes by their labels only; the tensors come when a plan is executed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, cast
-
-import numpy as np
-import tensorflow as tf
-
-from ltn.core import Expression, axes
-from ltn.core.checks import check_sizes
-from ltn.evaluation.rows import rows_of
+from typing import Any
 
 # The axis of each variable, by label.
 Frame = Mapping[str, str]
-E = TypeVar("E", bound=Expression)
 
 
 @dataclass(frozen=True, eq=False)
 class Tuples:
-    """An axis of selected tuples.
+    """An axis of tuples.
 
     Attributes:
         label: of the axis.
-        parents: the axes that the tuples are drawn from, with the index of each tuple there, (K,).
+        parents: the axes that the tuples are drawn from.
         members: the variables that lie on it, with the parent on which each lay before.
         leading: the parent along which the tuples ascend, if there is one.
+        origin: how the tuples are found: by a strategy for a guard; or the axis whose distinct
+            combinations they are.
     """
 
     label: str
-    parents: dict[str, tf.Tensor]
+    parents: tuple[str, ...]
     members: dict[str, str]
-    leading: str | None = None
+    leading: str | None
+    origin: Any
 
 
 class Frames:
-    """The axes of one evaluation, and how to get from one to another."""
+    """The axes of some formulas, and how to get from one to another."""
 
     def __init__(self) -> None:
-        self._sizes: dict[str, axes.Size] = {}
+        self.groups: dict[str, tuple[str, ...]] = {}
         self._tuples: dict[str, Tuples] = {}
-        # From an axis of tuples to one that it was reduced to: the index there of each of its tuples.
-        self._reduced: dict[tuple[str, str], tf.Tensor] = {}
+        self._known: dict[Hashable, str] = {}
+        # From an axis of tuples to those of its distinct combinations.
+        self._reduced: dict[str, list[str]] = {}
 
-    def bind(self, variables: Sequence[str], tensors: Sequence[tf.Tensor]) -> str:
+    def bind(self, variables: Sequence[str]) -> str:
         """The axis of a variable, or of the variables of a `diag`; its label."""
         label = variables[0] if len(variables) == 1 else f"diag({', '.join(variables)})"
-        if label not in self._sizes:
-            found = [axes.size_of(tensor, 0) for tensor in tensors]
-            if len(found) > 1:
-                requirement = f"The variables of {label} must have the same number of individuals"
-                found = check_sizes(found, requirement)
-            self._sizes[label] = next((size for size in found if isinstance(size, int)), found[0])
+        self.groups[label] = tuple(variables)
         return label
 
-    def size(self, label: str) -> axes.Size:
-        """The number of individuals, or of tuples, on an axis."""
-        return self._sizes[label]
-
     def tuples(self, label: str) -> Tuples | None:
-        """The axis as one of selected tuples; None for an axis of individuals."""
+        """The axis as one of tuples; None for an axis of individuals."""
         return self._tuples.get(label)
 
-    def select(self, mask: tf.Tensor, labels: Sequence[str], frame: Frame) -> dict[str, str]:
-        """The frame in which the axes of a mask are replaced by the tuples that it selects."""
-        indices = tf.cast(tf.where(mask), tf.int32)
-        parents = {label: indices[:, axis] for axis, label in enumerate(labels)}
-        return self.add(parents, frame, leading=labels[0])
+    def find(self, key: Hashable) -> str | None:
+        """The axis of tuples that was added under a key."""
+        return self._known.get(key)
 
-    def add(self, parents: dict[str, tf.Tensor], frame: Frame, leading: str | None = None) -> dict[str, str]:
-        """The frame in which some axes are replaced by tuples, given by their index on each, (K,)."""
+    def add(
+        self, key: Hashable, parents: Sequence[str], frame: Frame, leading: str | None, origin: Any
+    ) -> Tuples:
+        """A new axis of tuples in place of some axes of a frame; `key` stands for them."""
         label = f"tuples {len(self._tuples) + 1}"
         members = {variable: axis for variable, axis in frame.items() if axis in parents}
-        self._tuples[label] = Tuples(label, parents, members, leading)
-        self._sizes[label] = axes.size_of(next(iter(parents.values())), 0)
-        return dict(frame) | dict.fromkeys(members, label)
+        self._tuples[label] = Tuples(label, tuple(parents), members, leading, origin)
+        self._known[key] = label
+        return self._tuples[label]
+
+    def replace(self, frame: Frame, label: str) -> dict[str, str]:
+        """The frame in which the parents of an axis of tuples are replaced by that axis."""
+        parents = self._tuples[label].parents
+        return {variable: label if axis in parents else axis for variable, axis in frame.items()}
 
     def place(self, frame: Frame) -> dict[str, str]:
         """Where a network with these variables is to be called, so that no tuple is computed twice.
@@ -100,15 +93,10 @@ class Frames:
                 placed.update(dict.fromkeys(mine, self._distinct(tuples, drawn)))
         return placed
 
-    def _drawn_on(self, tuples: Tuples, variables: Iterable[str]) -> dict[str, str]:
-        """The first axes of some variables of the tuples, each with one variable that lies on it."""
-        first = self.base(dict.fromkeys(variables, tuples.label))
-        return {axis: variable for variable, axis in reversed(first.items())}
-
     def level(self, variable: str, label: str, levels: Collection[str]) -> str:
         """The axis of a variable, below the given one, that is among `levels`; else its first axis."""
         while label in self._tuples and label not in levels:
-            reduced = (low for low in levels if (label, low) in self._reduced)
+            reduced = (low for low in self._reduced.get(label, ()) if low in levels)
             shared = next((low for low in reduced if variable in self._tuples[low].members), None)
             if shared is not None:
                 return shared
@@ -128,82 +116,36 @@ class Frames:
             }
             yield dict(frame)
 
-    def lift(self, expression: E, low: Frame, high: Frame) -> E:
-        """An expression over the axes of `low`, read at the tuples of `high`."""
-        targets: dict[str, dict[str, tf.Tensor]] = {}
-        for variable, label in high.items():
-            if low[variable] != label:
-                sources = targets.setdefault(label, {})
-                if low[variable] not in sources:
-                    sources[low[variable]] = self._indices(label, variable, low[variable])
-        for label, sources in targets.items():
-            expression = self._gathered(expression, label, sources)
-        return expression
+    def is_reduced(self, high: str, low: str) -> bool:
+        """Whether the axis `low` holds distinct combinations of the tuples of `high`."""
+        return low in self._reduced.get(high, ())
 
-    def rows(self, variable: str, frame: Frame, places: np.ndarray) -> np.ndarray:
-        """Which individuals of a variable stand at some places of its axis; for eager tensors."""
-        base = self.base({variable: frame[variable]})[variable]
-        if base == frame[variable]:
-            return places
-        return self._indices(frame[variable], variable, base).numpy()[places]
-
-    def flat_index(self, tuples: Tuples, labels: Sequence[str]) -> tf.Tensor:
-        """The row-major index of each tuple among the combinations of some of its parents."""
-        return _flat([tuples.parents[label] for label in labels], [self._sizes[label] for label in labels])
+    def _drawn_on(self, tuples: Tuples, variables: Iterable[str]) -> dict[str, str]:
+        """The first axes of some variables of the tuples, each with one variable that lies on it."""
+        first = self.base(dict.fromkeys(variables, tuples.label))
+        return {axis: variable for variable, axis in reversed(first.items())}
 
     def _distinct(self, tuples: Tuples, drawn: dict[str, str]) -> str:
         """The axis of the distinct combinations of some of the first axes that the tuples draw on."""
-        for high, low in self._reduced:
-            if high == tuples.label and set(self._tuples[low].parents) == set(drawn):
+        for low in self._reduced.get(tuples.label, ()):
+            if set(self._tuples[low].parents) == set(drawn):
                 return low
-        # The combinations of all axes may be more than an int32 can count.
-        sizes = {axis: tf.cast(self._sizes[axis], tf.int64) for axis in drawn}
-        indices = [
-            tf.cast(self._indices(tuples.label, variable, axis), tf.int64) for axis, variable in drawn.items()
-        ]
-        unique, inverse = tf.unique(_flat(indices, sizes.values()))
-        parents = {axis: tf.cast(index, tf.int32) for axis, index in unravelled(unique, sizes).items()}
         first = self.base(dict.fromkeys(tuples.members, tuples.label))
         members = {variable: axis for variable, axis in first.items() if axis in drawn}
-        low = next(iter(self.add(parents, members).values()))
-        self._reduced[tuples.label, low] = inverse
+        key = ("distinct", tuples.label, tuple(drawn))
+        low = self.add(key, list(drawn), members, None, Distinct(tuples.label, tuple(drawn.items()))).label
+        self._reduced.setdefault(tuples.label, []).append(low)
         return low
 
-    def _indices(self, label: str, variable: str, low: str) -> tf.Tensor:
-        if (label, low) in self._reduced:
-            return self._reduced[label, low]
-        tuples = self._tuples[label]
-        parent = tuples.members[variable]
-        index = tuples.parents[parent]
-        return index if parent == low else tf.gather(self._indices(parent, variable, low), index)
 
-    def _gathered(self, expression: E, label: str, sources: dict[str, tf.Tensor]) -> E:
-        rest = [other for other in expression.free_vars if other not in sources]
-        front = [source for source in sources if source in expression.free_vars]
-        tensor = axes.reorder(expression.tensor, expression.free_vars, front + rest)
-        if len(front) > 1:
-            tail = [axes.size_of(tensor, axis) for axis in range(len(front), tensor.shape.rank)]
-            tensor = tf.reshape(tensor, [-1, *tail])
-        index = _flat([sources[s] for s in front], [self._sizes[s] for s in front])
-        # The gradient is a sum over neighbouring tuples then.
-        ascending = front == [self._tuples[label].leading]
-        return cast(E, expression.of_this_kind(rows_of(tensor, index, ascending), [label, *rest]))
+@dataclass(frozen=True)
+class Distinct:
+    """The origin of tuples that are the distinct combinations of some axes of other tuples.
 
+    Attributes:
+        label: of the other tuples.
+        drawn: the axes, each with a variable that lies on it.
+    """
 
-def unravelled(flat: tf.Tensor, sizes: Mapping[str, axes.Size]) -> dict[str, tf.Tensor]:
-    """The index on each axis, from a row-major index over all of them."""
-    if not sizes:
-        return {}
-    first, *others = sizes
-    indices = {}
-    for label in reversed(others):
-        indices[label] = flat % sizes[label]
-        flat = flat // sizes[label]
-    return {first: flat} | {label: indices[label] for label in others}
-
-
-def _flat(indices: Iterable[tf.Tensor], sizes: Iterable[axes.Size]) -> tf.Tensor:
-    flat = None
-    for index, size in zip(indices, sizes, strict=True):
-        flat = index if flat is None else flat * size + index
-    return flat
+    label: str
+    drawn: tuple[tuple[str, str], ...]

@@ -18,6 +18,11 @@ from ltn.language import Domain, Signature
 _in_force: contextvars.ContextVar[Groundings | None] = contextvars.ContextVar("groundings", default=None)
 
 
+# Where individuals come from: the kind, "data", "gathered" (the data of all replicas), "choice", "domain" or
+# "slice", and a name.
+Source = tuple[str, str]
+
+
 class Choice(NamedTuple):
     """The individuals that a variable was declared to range over: named constants, or features."""
 
@@ -54,17 +59,17 @@ class Groundings:
         self.tables = tables
         self.choices = choices
         self.data = data
-        self._found: dict[Any, tf.Tensor] = {}
-        self._gathered: set[str] = set()
+        self._found: dict[Source, tf.Tensor] = {}
+        self._shared: frozenset[str] = frozenset()
         self._slices: dict[str, tuple[Any, Any]] = {}
 
-    def source(self, variable: str) -> tuple[str, str] | None:
+    def source(self, variable: str) -> Source | None:
         """Where the individuals of a variable come from: two variables with one source are alike."""
         return ("slice", variable) if variable in self._slices else self._whole_source(variable)
 
-    def _whole_source(self, variable: str) -> tuple[str, str] | None:
+    def _whole_source(self, variable: str) -> Source | None:
         domain = self.signature.variables[variable]
-        data = "gathered" if variable in self._gathered else "data"
+        data = "gathered" if variable in self._shared else "data"
         if variable in self.data:
             return (data, variable)
         if variable in self.choices:
@@ -85,18 +90,36 @@ class Groundings:
             return True
         return kind in ("choice", "domain") and self.signature.variables[name].features is not None
 
-    def gather(self, variables: Iterable[str]) -> None:
-        """Let variables over data range over those of all replicas, not only over this one's."""
-        self._gathered.update(variables)
+    def count(self, variable: str) -> int | None:
+        """How many individuals a variable ranges over; None where that is not known when tracing."""
+        kind, name = self.source(variable) or ("none", "")
+        if kind == "data":
+            size = self.data[name].shape[0]
+            return None if size is None else int(size)
+        if kind == "choice":
+            choice = self.choices[name]
+            return len(choice.names) if choice.features is None else len(choice.features)
+        if kind == "domain":
+            domain = self.signature.variables[variable]
+            if domain.features is not None:
+                return len(domain.features)
+            return sum(len(table.names) for table in self._tables_of(domain))
+        return None
 
-    def of_all_replicas(self) -> Groundings:
-        """These groundings, or where replicas share the data those in which everything is gathered."""
-        if replicas.count() == 1:
-            return self
+    def without_data(self) -> Groundings:
+        """What depends neither on data nor on what is learned."""
+        return Groundings(self.signature, {}, self.choices, {})
+
+    def share(self, variables: Iterable[str]) -> Groundings:
+        """These groundings, in which some variables over data range over those of all replicas."""
         twin = Groundings(self.signature, self.tables, self.choices, self.data)
         twin._found = self._found
-        twin.gather(self.signature.variables)
+        twin._shared = frozenset(variables)
         return twin
+
+    def share_all(self) -> Groundings:
+        """These groundings, or, where replicas share the data, those over the data of all of them."""
+        return self if replicas.count() == 1 else self.share(self.signature.variables)
 
     def sliced(
         self, variables: Iterable[str], start: Any, size: Any, data: Mapping[str, tf.Tensor]
@@ -109,7 +132,7 @@ class Groundings:
         # What is learned is read anew, so that gradients find it. What is gathered is not: replicas
         # would have to meet again.
         twin._found = {source: found for source, found in self._found.items() if source[0] == "gathered"}
-        twin._gathered = self._gathered
+        twin._shared = self._shared
         twin._slices = dict.fromkeys(variables, (start, size))
         return twin
 
@@ -134,7 +157,11 @@ class Groundings:
         source = self.source(name)
         if source is None:
             raise LogicValueError(self.missing(name))
-        return self._individuals(source, self.signature.variables[name])
+        return self.individuals(source, name)
+
+    def individuals(self, source: Source, variable: str) -> tf.Tensor:
+        """The individuals of a source, (k, *features), for a variable that ranges over them."""
+        return self._individuals(source, self.signature.variables[variable])
 
     def constant(self, name: str) -> tf.Tensor:
         """The grounding of a constant, of shape `features`."""
@@ -144,7 +171,7 @@ class Groundings:
         table = self.tables[name]
         return table.tensor[table.names.index(name)]
 
-    def _individuals(self, source: tuple[str, str], domain: Domain) -> tf.Tensor:
+    def _individuals(self, source: Source, domain: Domain) -> tf.Tensor:
         if source not in self._found:
             kind, name = source
             read = {

@@ -1,42 +1,41 @@
-"""Quantifiers: what they aggregate, and how: at once, by chunks of individuals, across replicas."""
+"""Quantifiers: what they range over, and how they aggregate: at once, or joined across replicas."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from abc import abstractmethod
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from ltn.core import Formula, axes
+from ltn.core import axes
 from ltn.core.guards import aggregate
 from ltn.core.wrappers import operands
 from ltn.errors import LogicTypeError
-from ltn.evaluation import chunks, crisp, replicas
-from ltn.evaluation.frames import Tuples
+from ltn.evaluation import guards, replicas
+from ltn.evaluation.frames import Frame
+from ltn.evaluation.plan import Execution, Reader, Step, Value
+from ltn.evaluation.planner import FormulaIn, IndexOn, Planner, Request, Rule, SizeOf, TuplesOf
 from ltn.fuzzy_ops import Aggregator
 from ltn.fuzzy_ops.aggregation import Part
 from ltn.language import Quantifier
-
-if TYPE_CHECKING:
-    from ltn.evaluation.evaluation import Evaluation
-    from ltn.evaluation.frames import Frame
+from ltn.language.quantifiers import QUANTIFIERS
 
 
-class Scope(NamedTuple):
-    """What a quantifier aggregates: values along axes, perhaps under a mask; or tuples by segment.
+class Operands(NamedTuple):
+    """What an aggregator gets: values along axes, perhaps under a mask; or tuples by segment.
 
     Attributes:
         values: of the body.
         axis: the axes to aggregate; beside that of the tuples, where there are segments.
-        free: the labels of the result.
         mask: of the shape of the values, or None.
         ids, groups: the segment of each tuple, and the sizes of the axes that the segments stand for.
     """
 
     values: tf.Tensor
     axis: tuple[int, ...]
-    free: list[str]
     mask: tf.Tensor | None = None
     ids: tf.Tensor | None = None
     groups: Sequence[axes.Size] = ()
@@ -46,7 +45,7 @@ class Scope(NamedTuple):
         if self.ids is None:
             return aggregate(operator, self.values, self.axis, self.mask, empty, **options)
         count = math.prod(self.groups)
-        return self._unfolded(
+        return self._unfold(
             operator.segments(self.values, self.ids, count, axis=self.axis, empty=empty, **options)
         )
 
@@ -55,70 +54,258 @@ class Scope(NamedTuple):
         if self.ids is None:
             return operator.part(self.values, self.axis, self.mask, **options)
         found = operator.part(self.values, self.axis, ids=self.ids, count=math.prod(self.groups), **options)
-        return Part(*map(self._unfolded, found))
+        return Part(*map(self._unfold, found))
 
-    def _unfolded(self, segments: tf.Tensor) -> tf.Tensor:
+    def _unfold(self, segments: tf.Tensor) -> tf.Tensor:
         rest = [axes.size_of(segments, axis) for axis in range(1, segments.shape.rank)]
         return tf.reshape(segments, [*self.groups, *rest])
 
 
-def quantified(evaluation: Evaluation, node: Quantifier, frame: Frame) -> Formula:
-    """The value of a quantified formula over the axes of a frame."""
-    operator, options = evaluation.operator(node), evaluation.options(node)
-    empty = 1.0 if node.kind == "forall" else 0.0
-    in_chunks, divided = chunks.needed(evaluation, node, frame), evaluation.is_divided(node)
-    if not in_chunks and not divided:
-        found = scope(evaluation, node, frame)
-        return Formula(found.whole(operator, empty, options), found.free)
+@dataclass(frozen=True)
+class Range(Reader):
+    """What a quantifier ranges over; how it aggregates stands apart from it."""
+
+    body: Value
+
+    @property
+    @abstractmethod
+    def free(self) -> tuple[str, ...]:
+        """The axes that stay."""
+
+    @abstractmethod
+    def operands(self, execution: Execution) -> Operands:
+        """What the aggregator gets."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """The range in a few words."""
+
+
+@dataclass(frozen=True)
+class OverAxes(Range):
+    """All individuals on some axes; with a mask, those combinations of which a guard is true."""
+
+    bound: tuple[str, ...]
+    mask: Value | None
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        order = axes.union([() if self.mask is None else self.mask.axes, self.body.axes])
+        return tuple(label for label in order if label not in self.bound)
+
+    def operands(self, execution: Execution) -> Operands:
+        mask = None if self.mask is None else execution.formula(self.mask)
+        values, selected, axis, _ = operands(self.bound, execution.formula(self.body), mask)
+        return Operands(values, axis, selected)
+
+    def describe(self) -> str:
+        return f"over {', '.join(self.bound)}" + ("" if self.mask is None else ", masked")
+
+
+@dataclass(frozen=True)
+class OverTuples(Range):
+    """The tuples that a guard selects: one segment of them for each combination that stays free.
+
+    Attributes:
+        label: of the axis of tuples.
+        tuples: the tuples themselves.
+        whole: further axes that are bound, with their sizes.
+        kept: the axes that the tuples are drawn from and that stay, each with the index of each tuple there
+            and its size.
+    """
+
+    label: str
+    tuples: Value
+    whole: tuple[tuple[str, Value], ...]
+    kept: tuple[tuple[str, Value, Value], ...]
+
+    @property
+    def _rest(self) -> list[str]:
+        bound = {self.label, *dict(self.whole)}
+        return [label for label in self.body.axes if label not in bound]
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        return (*(label for label, _, _ in self.kept), *self._rest)
+
+    def operands(self, execution: Execution) -> Operands:
+        body = execution[self.body]
+        sizes = {label: axes.size_of(body, axis) for axis, label in enumerate(self.body.axes)}
+        sizes |= {label: execution[size] for label, size in self.whole}
+        sizes[self.label] = axes.size_of(execution[self.tuples][0], 0)
+        order = [self.label, *dict(self.whole), *self._rest]
+        values = axes.broadcast(body, self.body.axes, order, sizes)
+        axis = tuple(range(1, 1 + len(self.whole)))
+        if not self.kept:
+            return Operands(values, (0, *axis))
+        groups = [execution[size] for _, _, size in self.kept]
+        ids = None
+        for (_, index, _), size in zip(self.kept, groups, strict=True):
+            ids = execution[index] if ids is None else ids * size + execution[index]
+        return Operands(values, axis, ids=ids, groups=groups)
+
+    def describe(self) -> str:
+        bound = ", ".join([self.label, *dict(self.whole)])
+        kept = ", ".join(label for label, _, _ in self.kept)
+        return f"over {bound}" + (f", by {kept}" if kept else "")
+
+
+@dataclass(frozen=True)
+class Aggregation(Step):
+    """The operator of a quantifier, with its options.
+
+    `options` are those of the text. `owner` is the number of the formula whose own options hold, if any.
+    """
+
+    kind: str
+    options: tuple[tuple[str, float], ...]
+    owner: int | None
+
+    def operator(self, execution: Execution) -> Any:
+        """The aggregator."""
+        return getattr(execution.world.space.semantics, QUANTIFIERS[self.kind].operator)
+
+    def hyperparameters(self, execution: Execution) -> dict[str, Any]:
+        """What the aggregator is called with."""
+        own = {} if self.owner is None else execution.options[self.owner].get(self.kind, {})
+        options = own | dict(self.options)
+        if not execution.world.other_operators:
+            return options
+        operator = self.operator(execution)
+        return {name: value for name, value in options.items() if hasattr(operator, name)}
+
+    @property
+    def empty(self) -> float:
+        """The truth of a quantifier over nothing."""
+        return QUANTIFIERS[self.kind].neutral
+
+
+@dataclass(frozen=True)
+class Quantify(Aggregation):
+    """The value of a quantified formula; `divided` where replicas have each a part of the individuals."""
+
+    range: Range
+    divided: bool
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return self.range.free
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        operator, options = self.operator(execution), self.hyperparameters(execution)
+        found = self.range.operands(execution)
+        if not self.divided:
+            return found.whole(operator, self.empty, options)
+        part = join_replicas(operator, found.part(aggregator(operator), options), options)
+        return operator.finish(part, self.empty)
+
+    def describe(self) -> str:
+        return f"{self.kind} {self.range.describe()}" + (", joined across replicas" if self.divided else "")
+
+
+@dataclass(frozen=True)
+class KeepPart(Aggregation):
+    """What a quantifier keeps of a slice of its individuals."""
+
+    range: Range
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return self.range.free
+
+    def compute(self, execution: Execution) -> Part:
+        operator, options = self.operator(execution), self.hyperparameters(execution)
+        return self.range.operands(execution).part(aggregator(operator), options)
+
+    def describe(self) -> str:
+        return f"part of {self.kind} {self.range.describe()}"
+
+
+def aggregator(operator: Any) -> Aggregator:
+    """The operator; raises unless it can join parts."""
     if not isinstance(operator, Aggregator):
         raise LogicTypeError(
             "A quantifier in chunks, or over data that replicas share, needs an aggregator of "
             f"ltn.fuzzy_ops; got {operator!r}."
         )
-    # Not annotated: AutoGraph cannot convert a function that uses an annotated name of an outer one.
-    free = list[str]()
-
-    def part_of(evaluation: Evaluation) -> Part:
-        found = scope(evaluation, node, frame)
-        free[:] = found.free
-        return found.part(operator, options)
-
-    if in_chunks:
-        part = operator.merge(chunks.parts(evaluation, node, part_of), **options)
-    else:
-        part = part_of(evaluation)
-    if divided:
-        # Replicas meet once for both tensors.
-        statistics, weights = tf.unstack(replicas.stacked(tf.stack(part)), axis=1)
-        part = operator.merge(Part(statistics, weights), **options)
-    return Formula(operator.finish(part, empty), free)
+    return operator
 
 
-def scope(evaluation: Evaluation, node: Quantifier, frame: Frame) -> Scope:
-    """What a quantifier aggregates in a frame."""
-    inner = evaluation.inside(node, frame)
-    body: Formula = evaluation.value(node.body, inner)
-    bound = [evaluation.bind(group) for group in node.groups]
-    if node.guard is not None and evaluation.selects(node):
-        tuples = evaluation.frames.tuples(inner[evaluation.free(node.guard)[0]])
-        return _of_tuples(evaluation, body, cast(Tuples, tuples), bound)
-    mask = None if node.guard is None else Formula(*crisp.truth(evaluation, node.guard, inner))
-    values, selected, axis, free = operands(bound, body, mask)
-    return Scope(values, axis, free, selected)
+def join_replicas(operator: Aggregator, part: Part, options: dict[str, Any]) -> Part:
+    """The parts of all replicas as one."""
+    # Replicas meet once for both tensors.
+    statistics, weights = tf.unstack(replicas.stacked(tf.stack(part)), axis=1)
+    return operator.merge(Part(statistics, weights), **options)
 
 
-def _of_tuples(evaluation: Evaluation, body: Formula, tuples: Tuples, bound: Sequence[str]) -> Scope:
-    """Selected tuples: one segment of them for each combination that stays free."""
-    frames = evaluation.frames
-    kept = [label for label in tuples.parents if label not in bound]
-    whole = [label for label in bound if label not in tuples.parents]
-    rest = [label for label in body.free_vars if label != tuples.label and label not in whole]
-    order = [tuples.label, *whole, *rest]
-    values = axes.broadcast(
-        body.tensor, body.free_vars, order, {label: frames.size(label) for label in order}
+def plan_quantifier(planner: Planner, request: FormulaIn) -> Rule:
+    """The value of a quantified formula over the axes of a frame."""
+    node = request.node
+    if not isinstance(node, Quantifier):
+        raise RuntimeError(f"`{node}` is not a quantifier.")
+    found = yield from plan_range(planner, node, dict(request.frame), request.owner)
+    divided = is_divided(planner, node)
+    return planner.add(Quantify(node.kind, node.options, request.owner, found, divided))
+
+
+def plan_range(
+    planner: Planner, node: Quantifier, frame: Frame, owner: int | None
+) -> Generator[Request, Value, Range]:
+    """What a quantifier ranges over in a frame."""
+    outer = bind_all(planner, node, frame)
+    bound = tuple(outer[group[0]] for group in node.groups)
+    for label, group in zip(bound, node.groups, strict=True):
+        if len(group) > 1:
+            # The sizes of a `diag` are compared, whether or not anyone needs them.
+            yield SizeOf(label)
+    if not selects(planner, node):
+        mask = None if node.guard is None else (yield planner.guard(node.guard, outer))
+        if planner.settings.traced and has_variables(planner, node):
+            yield planner.formula(node.body, narrow(planner, node, outer), owner)
+        return OverAxes((yield planner.formula(node.body, outer, owner)), bound, mask)
+    inner = narrow(planner, node, outer)
+    body = yield planner.formula(node.body, inner, owner)
+    label = inner[planner.free(node.guard)[0]] if node.guard is not None else ""
+    tuples = planner.frames.tuples(label)
+    if tuples is None:
+        raise RuntimeError("A guard with variables selects tuples.")
+    whole, kept = [], []
+    for parent in (axis for axis in bound if axis not in tuples.parents):
+        whole.append((parent, (yield SizeOf(parent))))
+    for parent in (axis for axis in tuples.parents if axis not in bound):
+        variable = next(variable for variable, axis in tuples.members.items() if axis == parent)
+        kept.append((parent, (yield IndexOn(label, variable, parent)), (yield SizeOf(parent))))
+    return OverTuples(body, label, (yield TuplesOf(label)), tuple(whole), tuple(kept))
+
+
+def bind_all(planner: Planner, node: Quantifier, frame: Frame) -> dict[str, str]:
+    """The frame with the axes that a quantifier binds."""
+    inner = dict(frame)
+    for group in node.groups:
+        inner |= dict.fromkeys(group, planner.bind(group))
+    return inner
+
+
+def narrow(planner: Planner, node: Quantifier, frame: Frame) -> dict[str, str]:
+    """The frame of a quantifier's body, on the tuples that its guard selects."""
+    if node.guard is None or not has_variables(planner, node):
+        return dict(frame)
+    return planner.frames.replace(frame, guards.select(planner, node.guard, frame))
+
+
+def has_variables(planner: Planner, node: Quantifier) -> bool:
+    """Whether a quantifier has a guard with variables, which selects some of their individuals."""
+    return node.guard is not None and bool(planner.free(node.guard))
+
+
+def selects(planner: Planner, node: Quantifier) -> bool:
+    """Whether a quantifier works on the tuples of its guard, not on a mask."""
+    operator = getattr(planner.space.semantics, QUANTIFIERS[node.kind].operator)
+    return has_variables(planner, node) and not planner.settings.dense and isinstance(operator, Aggregator)
+
+
+def is_divided(planner: Planner, node: Quantifier) -> bool:
+    """Whether a quantifier binds data that several replicas have each a part of."""
+    return planner.replicas > 1 and any(
+        {planner.kind_of(variable) for variable in group} == {"data"} for group in node.groups
     )
-    axis = tuple(range(1, 1 + len(whole)))
-    if not kept:
-        return Scope(values, (0, *axis), rest)
-    groups = [frames.size(label) for label in kept]
-    return Scope(values, axis, kept + rest, ids=frames.flat_index(tuples, kept), groups=groups)

@@ -1,21 +1,22 @@
-"""Terms of the language: their groundings, with one axis per variable and then the features."""
+"""Terms of the language: one axis per variable, and then the features."""
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any
 
 import tensorflow as tf
 
-from ltn.core import Term, axes
-from ltn.language import Apply, Arithmetic, Domain, Name, Negative, Node, Number, Signature
+from ltn.core import axes
+from ltn.evaluation import tuples
+from ltn.evaluation.frames import Frame
+from ltn.evaluation.plan import Execution, Step, Value
+from ltn.evaluation.planner import Planner, Request, Rule, TermIn
+from ltn.language import Apply, Arithmetic, Name, Negative, Node, Number
 from ltn.utils import distance, norm
-
-if TYPE_CHECKING:
-    from ltn.evaluation.evaluation import Evaluation
-    from ltn.evaluation.frames import Frame
 
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
@@ -25,80 +26,197 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def term(evaluation: Evaluation, node: Node, frame: Frame) -> Term:
-    """The grounding of a term over the axes of a frame."""
-    if isinstance(node, Number):
-        return Term([node.value], [])
-    if isinstance(node, Name):
-        return _named(evaluation, node.name, frame)
-    if isinstance(node, Negative):
-        operand = evaluation.value(node.operand, frame)
-        return Term(-operand.tensor, operand.free_vars)
-    if isinstance(node, Arithmetic):
-        left, right, labels = aligned(evaluation.value(node.left, frame), evaluation.value(node.right, frame))
-        return Term(_ARITHMETIC[node.operator](left, right), labels)
-    return _applied(evaluation, cast(Apply, node), frame)
+@dataclass(frozen=True)
+class Literal(Step):
+    """A number."""
+
+    number: float
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        return tf.constant([self.number], tf.float32)
+
+    def describe(self) -> str:
+        return f"{self.number:g}"
 
 
-def _named(evaluation: Evaluation, name: str, frame: Frame) -> Term:
-    if name in evaluation.signature.constants:
-        return Term(evaluation.groundings.constant(name), [])
-    base = evaluation.frames.base({name: frame[name]})
-    variable = Term(evaluation.groundings.variable(name), [base[name]])
-    return evaluation.frames.lift(variable, base, {name: frame[name]})
+@dataclass(frozen=True)
+class ConstantOf(Step):
+    """The features of a constant."""
+
+    name: str
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        return execution.world.groundings.constant(self.name)
+
+    def describe(self) -> str:
+        return self.name
 
 
-def _applied(evaluation: Evaluation, node: Apply, frame: Frame) -> Term:
-    if node.symbol not in evaluation.symbols:
-        difference = node.arguments[0]
-        if node.symbol == "norm" and isinstance(difference, Arithmetic) and difference.operator == "-":
-            left, right, labels = aligned(
-                evaluation.value(difference.left, frame), evaluation.value(difference.right, frame)
-            )
-            features = list(range(len(labels), left.shape.rank))
-            return Term(distance(left, right, features)[..., tf.newaxis], labels)
-        argument = evaluation.value(node.arguments[0], frame)
-        if node.symbol == "abs":
-            return Term(tf.abs(argument.tensor), argument.free_vars)
-        features = list(range(len(argument.free_vars), argument.tensor.shape.rank))
-        return Term(norm(argument.tensor, features)[..., tf.newaxis], argument.free_vars)
-    output, _, low = evaluation.output(node, frame)
-    function = evaluation.symbols[node.symbol]
-    return evaluation.frames.lift(function.value(output.rows, output.batch), low, frame)
+@dataclass(frozen=True)
+class Negate(Step):
+    """-t."""
+
+    term: Value
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return self.term.axes
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        return -execution[self.term]
+
+    def describe(self) -> str:
+        return "-"
 
 
-def parts(evaluation: Evaluation, node: Node, frame: Frame) -> list[Term]:
+@dataclass(frozen=True)
+class Calculate(Step):
+    """t1 + t2, or with another sign, feature by feature."""
+
+    sign: str
+    left: Value
+    right: Value
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return tuple(axes.union([self.left.axes, self.right.axes]))
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        return _ARITHMETIC[self.sign](*align(execution, self.left, self.right))
+
+    def describe(self) -> str:
+        return self.sign
+
+
+@dataclass(frozen=True)
+class Absolute(Step):
+    """abs(t), feature by feature."""
+
+    term: Value
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return self.term.axes
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        return tf.abs(execution[self.term])
+
+    def describe(self) -> str:
+        return "abs"
+
+
+@dataclass(frozen=True)
+class Norm(Step):
+    """norm(t), the Euclidean norm."""
+
+    term: Value
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return self.term.axes
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        tensor = execution[self.term]
+        return norm(tensor, list(range(len(self.axes), tensor.shape.rank)))[..., tf.newaxis]
+
+    def describe(self) -> str:
+        return "norm"
+
+
+@dataclass(frozen=True)
+class Distance(Step):
+    """norm(t1 - t2), without the differences of all pairs where there are many."""
+
+    left: Value
+    right: Value
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return tuple(axes.union([self.left.axes, self.right.axes]))
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        left, right = align(execution, self.left, self.right)
+        features = list(range(len(self.axes), left.shape.rank))
+        return distance(left, right, features)[..., tf.newaxis]
+
+    def describe(self) -> str:
+        return "distance"
+
+
+@dataclass(frozen=True)
+class PartOf(Step):
+    """One part of a term of a product domain, with the shape of its own domain."""
+
+    term: Value
+    sizes: tuple[int, ...]
+    position: int
+    shape: tuple[int | None, ...]
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return self.term.axes
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        piece = tf.split(execution[self.term], self.sizes, axis=-1)[self.position]
+        return tf.reshape(piece, tf.concat([tf.shape(piece)[:-1], self.shape], 0))
+
+    def describe(self) -> str:
+        return f"part {self.position + 1}"
+
+
+def plan_term(planner: Planner, request: TermIn) -> Rule:
+    """The value of a term over the axes of a frame."""
+    node, frame = request.node, dict(request.frame)
+    match node:
+        case Number():
+            return planner.add(Literal(node.value))
+        case Name() if node.name in planner.signature.constants:
+            return planner.add(ConstantOf(node.name))
+        case Name():
+            base = planner.frames.base(frame)
+            rows = tuples.individuals(planner, node.name)
+            return (yield from tuples.lift(planner, Value(rows.place, (base[node.name],)), base, frame))
+        case Negative():
+            return planner.add(Negate((yield planner.term(node.operand, frame))))
+        case Arithmetic():
+            left = yield planner.term(node.left, frame)
+            return planner.add(Calculate(node.operator, left, (yield planner.term(node.right, frame))))
+        case Apply():
+            return (yield from _plan_built_in(planner, node, frame))
+    raise RuntimeError(f"There is no rule for the term `{node}`.")
+
+
+def _plan_built_in(planner: Planner, node: Apply, frame: Frame) -> Rule:
+    argument = node.arguments[0]
+    if node.symbol == "abs":
+        return planner.add(Absolute((yield planner.term(argument, frame))))
+    if isinstance(argument, Arithmetic) and argument.operator == "-":
+        left = yield planner.term(argument.left, frame)
+        return planner.add(Distance(left, (yield planner.term(argument.right, frame))))
+    return planner.add(Norm((yield planner.term(argument, frame))))
+
+
+def plan_parts(planner: Planner, node: Node, frame: Frame) -> Generator[Request, Value, list[Value]]:
     """The terms that a term stands for as an argument: one, or the parts of one of a product domain."""
-    whole: Term = evaluation.value(node, frame)
-    domain = domain_of(evaluation.signature, node)
+    whole = yield planner.term(node, frame)
+    domain = planner.signature.sort_of(node).domain
     if domain is None or not domain.parts:
         return [whole]
-    sizes = [math.prod(size or 1 for size in part.shape) for part in domain.parts]
-    pieces = tf.split(whole.tensor, sizes, axis=-1)
+    sizes = tuple(math.prod(size or 1 for size in part.shape) for part in domain.parts)
     return [
-        Term(tf.reshape(piece, tf.concat([tf.shape(piece)[:-1], part.shape], 0)), whole.free_vars)
-        for piece, part in zip(pieces, domain.parts, strict=True)
+        planner.add(PartOf(whole, sizes, position, part.shape)) for position, part in enumerate(domain.parts)
     ]
 
 
-def domain_of(signature: Signature, node: Node) -> Domain | None:
-    """The domain of a term; numbers and the results of arithmetic have none."""
-    if isinstance(node, Name):
-        return (signature.variables | signature.constants).get(node.name)
-    if isinstance(node, Apply) and node.symbol in signature.functions:
-        return signature.functions[node.symbol][1]
-    return None
-
-
-def aligned(left: Term, right: Term) -> tuple[tf.Tensor, tf.Tensor, list[str]]:
-    """Two terms over the union of their variables, with axes of size 1, ready to be combined."""
-    order = axes.union([left.free_vars, right.free_vars])
-    rank = max(len(left.feature_shape), len(right.feature_shape))
+def align(execution: Execution, left: Value, right: Value) -> tuple[tf.Tensor, tf.Tensor]:
+    """Two terms over the union of their axes, with axes of size 1, ready to be combined."""
+    order = axes.union([left.axes, right.axes])
+    ranks = [execution[value].shape.rank - len(value.axes) for value in (left, right)]
     tensors = []
-    for operand in (left, right):
-        tensor = axes.align(operand.tensor, operand.free_vars, order)
-        for _ in range(rank - len(operand.feature_shape)):
+    for value, rank in zip((left, right), ranks, strict=True):
+        tensor = axes.align(execution[value], value.axes, order)
+        for _ in range(max(ranks) - rank):
             # A number beside features of several axes.
             tensor = tf.expand_dims(tensor, len(order))
         tensors.append(tensor)
-    return tensors[0], tensors[1], order
+    return tensors[0], tensors[1]

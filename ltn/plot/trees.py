@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.evaluation.evaluation import Evaluation
-from ltn.evaluation.frames import Frame
+from ltn.evaluation.evaluation import Trace
+from ltn.evaluation.spaces import Space
 from ltn.language import And, Apply, Binary, Comparison, Name, Node, Not, Or, Quantifier, text
 from ltn.language.quantifiers import QUANTIFIERS
 from ltn.plot.boxes import Box, draw
@@ -64,9 +64,7 @@ def tree(
             "of its subformulas."
         )
     own = {} if axiom is None else queries.options_of(theory, axiom, asked)
-    # All networks are run here, together; the parts are read from what is known then.
-    evaluation.ground([prepared], [own])
-    root = _box(evaluation.with_options(own), prepared, evaluation.root(prepared))
+    root = _box(evaluation.trace(prepared, own), evaluation.space)
     title = ("" if axiom is None else f"{axiom.name}:  ") + text(node, unicode=True)
     note = "" if prepared == node else f"evaluated as  {text(prepared, unicode=True)}"
     return draw(root, title, note)
@@ -86,21 +84,18 @@ def _read(theory: Theory, formula: str | Node | Axiom) -> tuple[Node, Axiom | No
     return axiom.tree, axiom
 
 
-def _box(evaluation: Evaluation, node: Node, frame: Frame) -> Box:
+def _box(trace: Trace, space: Space) -> Box:
     """A formula with the boxes below it."""
-    value = evaluation.value(node, frame)
-    truths = evaluation.space.truth(value.tensor).numpy()
+    node = trace.formula
+    truths = space.truth(trace.value.tensor).numpy()
     terms: tuple[Node, ...] = ()
-    formulas: tuple[Node, ...] = ()
-    inner = frame
     match node:
         case Quantifier():
-            label, formulas = _quantifier(node), (node.body,)
-            inner = evaluation.inside(node, frame, select=True)
+            label = _quantifier(node)
         case Not():
-            label, formulas = node.sign.unicode, (node.operand,)
+            label = "¬"
         case Binary():
-            label, formulas = node.sign.unicode, _operands(node)
+            label = node.sign.unicode
         case Comparison():
             label, terms = node.sign.unicode, (node.left, node.right)
         case Apply():
@@ -109,7 +104,7 @@ def _box(evaluation: Evaluation, node: Node, frame: Frame) -> Box:
             label = node.name
         case _:
             raise LogicTypeError(f"Expected a part of a formula; got a {type(node).__name__}.")
-    below = [_box(evaluation, formula, inner) for formula in formulas]
+    below = [_box(part, space) for part in _operands(trace)]
     below += [Box(fitted(text(term, unicode=True), 24, lines=3)) for term in terms]
     return Box(label, _said(truths), float(np.mean(truths)) if truths.size else np.nan, below)
 
@@ -131,11 +126,9 @@ def _quantifier(node: Quantifier) -> str:
     return fitted(head, 40, lines=3) + (guard and "\n" + fitted(guard, 40, lines=4))
 
 
-def _operands(node: Binary) -> tuple[Node, ...]:
-    """Those of a chain as a & b & c side by side."""
-    operands = [node.right]
-    left = node.left
-    while isinstance(node, And | Or) and type(left) is type(node):
-        operands.append(left.right)
-        left = left.left
-    return (left, *reversed(operands))
+def _operands(trace: Trace) -> list[Trace]:
+    """The formulas below, those of a chain as a & b & c side by side."""
+    operands, kind = list(trace.below), type(trace.formula)
+    while kind in (And, Or) and type(operands[0].formula) is kind:
+        operands[:1] = operands[0].below
+    return operands

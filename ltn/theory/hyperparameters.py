@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from ltn.errors import LogicValueError
-from ltn.evaluation.evaluation import Options
+from ltn.evaluation.plan import Options
 from ltn.language import Node, Quantifier
 from ltn.language.quantifiers import QUANTIFIERS
 from ltn.semantics import BaseSemantics

@@ -10,7 +10,8 @@ from typing import Any
 
 from ltn.core import Formula
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
-from ltn.evaluation.evaluation import Evaluation, Options
+from ltn.evaluation.evaluation import Evaluation, Plans
+from ltn.evaluation.plan import Options
 from ltn.evaluation.spaces import Space, space_of
 from ltn.fuzzy_ops.base import Operator
 from ltn.language import Node, Quantifier, parse, parse_many
@@ -29,6 +30,7 @@ class KnowledgeBase(Declarations):
         super().__init__(name=name)
         self._hyperparameters = Hyperparameters(semantics)
         self._axioms: dict[str, Axiom] = {}
+        self._plans = Plans()
         # How often what is compiled has changed, for models that compile it into their own steps.
         self.version = 0
 
@@ -118,7 +120,9 @@ class KnowledgeBase(Declarations):
     ) -> Evaluation:
         """An evaluation of formulas in the theory's language, under its groundings and the data."""
         groundings = self._grounded(dict(data))
-        return Evaluation(groundings, self.symbols, self.propositions, space, dense, other_operators, chunk)
+        return Evaluation(
+            groundings, self.symbols, self.propositions, space, dense, other_operators, chunk, self._plans
+        )
 
     @property
     def axiom_list(self) -> list[Axiom]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ltn import semantics as semantics_module
 from ltn.core import Formula, Term
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.evaluation.evaluation import Evaluation, Options
+from ltn.evaluation.evaluation import Evaluation
+from ltn.evaluation.plan import Options
 from ltn.evaluation.spaces import space_of
 from ltn.language import Node, parse
 from ltn.language.quantifiers import QUANTIFIERS

@@ -8,13 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ltn.core import axes
 from ltn.errors import LogicValueError
-from ltn.evaluation import crisp
-from ltn.evaluation.evaluation import Evaluation, explained
-from ltn.evaluation.frames import Frame
-from ltn.language import Domain, Quantifier
-from ltn.language.quantifiers import FORALL
+from ltn.evaluation.groundings import Groundings
+from ltn.language import Domain
 from ltn.theory import queries
 from ltn.theory.axioms import Axiom
 from ltn.theory.queries import Question
@@ -45,40 +41,29 @@ def explain(theory: Theory, axiom: Axiom, worst: int, asked: Question) -> pd.Dat
         raise LogicValueError(f"`worst` must be a number of groundings, at least 1; got {worst!r}.")
     if axiom.tree is None:
         raise LogicValueError(f"The axiom '{axiom.name}' is Python code: only formulas can be explained.")
-    own = queries.options_of(theory, axiom, asked)
-    evaluation = queries.evaluation_for(theory, asked).with_options(own)
-    frame: dict[str, str] = {}
-    body = evaluation.space.prepared(axiom.tree)
-    selects_some = True
-    with explained(axiom.tree):
-        while isinstance(body, Quantifier) and body.kind == FORALL.name:
-            frame = evaluation.inside(body, frame, select=True)
-            if body.guard is not None and not evaluation.free(body.guard):
-                # Without variables it has no tuples to select: it takes all of them, or none.
-                selects_some = selects_some and bool(crisp.truth(evaluation, body.guard, frame)[0])
-            body = body.body
-        value = evaluation.value(body, frame)
-    labels = list(dict.fromkeys(frame.values()))
-    sizes = {label: evaluation.frames.size(label) for label in labels}
-    full = axes.broadcast(value.tensor, value.free_vars, labels, sizes)
-    truths = evaluation.space.truth(full).numpy()
-    order = np.argsort(truths, axis=None, kind="stable")[: worst if selects_some else 0]
+    evaluation = queries.evaluation_for(theory, asked)
+    found = evaluation.instances(
+        evaluation.space.prepared(axiom.tree), queries.options_of(theory, axiom, asked)
+    )
+    truths = evaluation.space.truth(found.values).numpy()
+    order = np.argsort(truths, axis=None, kind="stable")[: worst if found.are_claimed else 0]
+    labels = found.labels
     places = dict(zip(labels, np.unravel_index(order, truths.shape) if labels else (), strict=True))
-    columns = {
-        variable: _individuals(evaluation, variable, frame, places[label])
-        for variable, label in frame.items()
-    }
+    columns = {}
+    for variable, label in found.frame.items():
+        rows = found.rows[variable]
+        shown = places[label] if rows is None else rows[places[label]]
+        columns[variable] = _individuals(evaluation.groundings, variable, shown)
     return pd.DataFrame(columns | {"truth": truths.reshape(-1)[order]})
 
 
-def _individuals(evaluation: Evaluation, variable: str, frame: Frame, places: np.ndarray) -> list[Any]:
-    """How the individuals at some places of an axis are shown: by name, as a number, or by their row."""
-    rows = evaluation.frames.rows(variable, frame, places)
-    names = evaluation.groundings.names(variable)
+def _individuals(groundings: Groundings, variable: str, rows: np.ndarray) -> list[Any]:
+    """How some individuals of a variable are shown: by name, as a number, or by their row."""
+    names = groundings.names(variable)
     if names is not None:
         return [names[row] for row in rows]
-    if evaluation.signature.variables[variable].shape == (1,):
-        return evaluation.groundings.variable(variable).numpy()[rows, 0].tolist()
+    if groundings.signature.variables[variable].shape == (1,):
+        return groundings.variable(variable).numpy()[rows, 0].tolist()
     return rows.tolist()
 
 

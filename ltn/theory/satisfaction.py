@@ -10,7 +10,8 @@ import tensorflow as tf
 from ltn.core import Formula
 from ltn.core.expressions import connect
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.evaluation.evaluation import Evaluation, Options
+from ltn.evaluation.evaluation import Evaluation
+from ltn.evaluation.plan import Options
 from ltn.fuzzy_ops import Aggregator
 from ltn.theory.axioms import Axiom
 
@@ -47,7 +48,7 @@ def satisfaction(
 def _called(axiom: Axiom, evaluation: Evaluation) -> Formula:
     """The value of an axiom that is Python code."""
     code: Any = axiom.formula
-    with evaluation.groundings.of_all_replicas().in_force():
+    with evaluation.groundings.share_all().in_force():
         formula = code()
     if not isinstance(formula, Formula) or formula.free_vars:
         raise LogicTypeError(

@@ -1,7 +1,7 @@
 """Guards over finite domains: what is looked up for them is what a search of all combinations finds."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import keras
@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import ltn
 from ltn.errors import LogicValueError
-from ltn.evaluation import guards
-from ltn.evaluation.frames import Frames
-from ltn.language import Quantifier, parse
+from ltn.evaluation.guards import strategy
+from ltn.evaluation.guards.search import SearchedTuples
+from ltn.language import parse
 from tests.tolerance import assert_close
 
 OPERATORS = ["=", "<", "<=", ">", ">="]
@@ -93,18 +93,17 @@ THEORY = declared()
 VALUES = FIXED | DATA
 
 
-@pytest.fixture
-def searches(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The masks that are searched, by their axes."""
-    found: list[Any] = []
-    select = Frames.select
+def searches(text: str, data: Mapping[str, Any]) -> int:
+    """How many guards of a formula are searched, with a mask of all combinations."""
+    names = THEORY.signature.free_variables(parse(text))
+    assert not names
+    tensors = {name: as_individuals(name, values) for name, values in data.items()}
+    plan = THEORY.evaluation(THEORY.space, tensors).plan([parse(text)])
+    return sum(isinstance(step, SearchedTuples) for step in plan.steps)
 
-    def noted(self: Frames, mask: tf.Tensor, labels: Sequence[str], frame: Any) -> dict[str, str]:
-        found.append(labels)
-        return select(self, mask, labels, frame)
 
-    monkeypatch.setattr(Frames, "select", noted)
-    return found
+def as_individuals(name: str, values: Any) -> tf.Tensor:
+    return tf.reshape(tf.constant(values, tf.float32), [-1, *THEORY.signature.variables[name].shape])
 
 
 def variables_of(guard: str) -> list[str]:
@@ -114,16 +113,17 @@ def variables_of(guard: str) -> list[str]:
 def tuples_of(guard: str, data: Mapping[str, Any], theory: ltn.Theory = THEORY) -> list[tuple[float, ...]]:
     """The tuples that a guard selects, as the values of its variables."""
     names = theory.signature.free_variables(parse(guard))
-    tree = parse(f"forall {', '.join(names)} where {guard}: S(n)")
-    assert isinstance(tree, Quantifier)
-    tensors = {name: tf.reshape(tf.constant(data[name], tf.float32), [-1, 1]) for name in data}
+    tree = parse(
+        f"forall {', '.join(names)} where {guard}: {' & '.join(f'{name} = {name}' for name in names)}"
+    )
+    tensors = {name: as_individuals(name, data[name]) for name in data}
     evaluation = theory.evaluation(theory.space, tensors)
-    frame = evaluation.inside(tree, evaluation.root(parse("S(n)")))
-    count = int(evaluation.frames.size(frame[names[0]]))
+    found = evaluation.instances(tree)
     columns = []
     for name in names:
-        rows = evaluation.frames.rows(name, frame, np.arange(count))
-        columns.append(evaluation.groundings.variable(name).numpy()[rows, 0].tolist())
+        rows = found.rows[name]
+        individuals = evaluation.groundings.variable(name).numpy()[:, 0]
+        columns.append((individuals if rows is None else individuals[rows]).tolist())
     return list(zip(*columns, strict=True))
 
 
@@ -140,18 +140,20 @@ def tuples_by_loops(guard: str, values: Mapping[str, Any]) -> list[tuple[float, 
 
 
 @pytest.mark.parametrize("guard", LOOKED_UP)
-def test_the_tuples_are_those_of_which_the_guard_holds(guard: str, searches: list[Any]) -> None:
+def test_the_tuples_are_those_of_which_the_guard_holds(guard: str) -> None:
     found = tuples_of(guard, DATA)
     assert sorted(found) == sorted(tuples_by_loops(guard, VALUES))
-    assert not searches
+    names = THEORY.signature.free_variables(parse(guard))
+    bound = ", ".join(dict.fromkeys([*names, "n"]))
+    assert not searches(f"forall {bound} where {guard}: S(n)", DATA)
 
 
 @pytest.mark.parametrize("guard", SEARCHED)
-def test_other_guards_are_searched(guard: str, searches: list[Any]) -> None:
+def test_other_guards_are_searched(guard: str) -> None:
     names = THEORY.signature.free_variables(parse(guard))
     data = {"p": [[1.0, 2.0]]} if "p" in names else DATA
-    THEORY.query(f"forall {', '.join(names)} where {guard}: {'T(p)' if 'p' in names else 'S(n)'}", data)
-    assert len(searches) == 1
+    body = "T(p)" if "p" in names else "S(n)"
+    assert searches(f"forall {', '.join(names)} where {guard}: {body}", data) == 1
 
 
 def slopes(text: str, dense: bool) -> tuple[tf.Tensor, list[Any]]:
@@ -259,20 +261,21 @@ def test_any_linear_comparison_selects_its_solutions(
 
 def test_combinations_are_sorted_once_for_all_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
     theory, counted = declared(), []
-    original = guards._sorted
+    original = strategy._combinations
 
-    def noted(*args: Any) -> guards.Combinations:
+    def noted(*args: Any) -> strategy.Combinations:
         counted.append(args)
         return original(*args)
 
-    monkeypatch.setattr(guards, "_sorted", noted)
+    monkeypatch.setattr(strategy, "_combinations", noted)
     for _ in range(3):
         theory.query("exists d1, d2 where d1 + d2 = n: R(d1, n)", DATA)
     assert len(counted) == 1
     # Not without limit: a theory that is asked a thousand questions keeps the last of them.
     for number in range(40):
         theory.query(f"exists d1, d2 where d1 + d2 = n & d1 != {number}: R(d1, n)", DATA)
-    assert len(guards._USED[theory.signature]) == guards._REMEMBERED
+    memory = theory.evaluation(theory.space, {}).plans.memory
+    assert len(memory.found) == memory.most
 
 
 def test_too_many_combinations_are_refused() -> None:

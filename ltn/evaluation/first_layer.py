@@ -1,0 +1,118 @@
+"""The first layer of a network on several arguments, applied to each argument on its own axis.
+
+A network on the concatenation of its arguments begins with
+
+    activation([x, y] K + b) = activation(x K_x + y K_y + b)
+
+for a Dense layer with the kernel K, whose upper rows K_x meet x and whose lower rows K_y meet y. For n
+individuals x and m individuals y the left side multiplies n m rows; the right side multiplies n and m of
+them, and adds the products by broadcasting.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import keras
+import tensorflow as tf
+
+from ltn.core import Term, axes
+
+
+class FirstLayer(NamedTuple):
+    """The first layer of a network, and the layers that follow, one after the other.
+
+    Attributes:
+        dense: the first layer, on the concatenation of the flattened inputs.
+        sizes: how many features each input has.
+        rest: the layers after it.
+    """
+
+    dense: keras.layers.Dense
+    sizes: tuple[int, ...]
+    rest: tuple[keras.Layer, ...]
+
+    @classmethod
+    def of(cls, network: Any) -> FirstLayer | None:
+        """The first layer of a network; None where it is not one that can be taken apart."""
+        if not isinstance(network, keras.Model) or not type(network).__module__.startswith("keras."):
+            return None
+        inputs = getattr(network, "inputs", None)
+        if not inputs or len(inputs) < 2 or len(network.outputs) != 1:
+            return None
+        try:
+            return cls._find(network)
+        except AttributeError:
+            # A layer that is used several times has no single input.
+            return None
+
+    @classmethod
+    def _find(cls, network: keras.Model) -> FirstLayer | None:
+        inputs = list(network.inputs)
+        others = [layer for layer in network.layers if not isinstance(layer, keras.layers.InputLayer)]
+        flattened = {id(tensor): tensor for tensor in inputs}
+        while others and type(others[0]) is keras.layers.Flatten:
+            layer = others.pop(0)
+            if not any(layer.input is tensor for tensor in inputs):
+                return None
+            flattened[id(layer.output)] = layer.input
+        if len(others) < 2 or type(others[0]) is not keras.layers.Concatenate:
+            return None
+        join, dense, *rest = others
+        parts = [flattened.get(id(tensor)) for tensor in join.input]
+        in_order = len(parts) == len(inputs) and all(a is b for a, b in zip(parts, inputs, strict=True))
+        is_flat = all(len(tensor.shape) == 2 and tensor.shape[1] is not None for tensor in join.input)
+        if not in_order or not is_flat or not _is_plain(dense):
+            return None
+        chain = [join, dense, *rest]
+        if any(after.input is not before.output for before, after in itertools.pairwise(chain)):
+            return None
+        if network.outputs[0] is not chain[-1].output:
+            return None
+        return cls(dense, tuple(tensor.shape[1] for tensor in join.input), tuple(rest))
+
+    def products(self, terms: Sequence[Term]) -> tf.Tensor:
+        """The products of terms on several axes with the kernel, one row for each combination."""
+        kernels = tf.split(tf.convert_to_tensor(self.dense.kernel), self.sizes)
+        order = axes.union([term.free_vars for term in terms])
+        total = None
+        for term, kernel, size in zip(terms, kernels, self.sizes, strict=True):
+            found = axes.align(tf.tensordot(_rows(term, size), kernel, 1), term.free_vars, order)
+            total = found if total is None else total + found
+        return tf.reshape(total, [-1, self.dense.units])
+
+    def joint_products(self, batches: Sequence[Sequence[tf.Tensor]]) -> tf.Tensor:
+        """The products of inputs that come row by row, (N, *features) each, with the kernel."""
+        columns = [tf.concat(each, axis=0) for each in zip(*batches, strict=True)]
+        flat = [tf.reshape(column, [-1, size]) for column, size in zip(columns, self.sizes, strict=True)]
+        return tf.concat(flat, axis=1) @ tf.convert_to_tensor(self.dense.kernel)
+
+    def finish(self, products: tf.Tensor) -> tf.Tensor:
+        """What the network returns, from the products of its inputs with the kernel."""
+        if self.dense.use_bias:
+            products = products + tf.convert_to_tensor(self.dense.bias)
+        output = self.dense.activation(products)
+        for layer in self.rest:
+            output = layer(output)
+        return output
+
+
+def _is_plain(layer: keras.Layer) -> bool:
+    """Whether a layer is x K + b and an activation, and nothing else."""
+    return (
+        type(layer) is keras.layers.Dense
+        and layer.compute_dtype == "float32"
+        and layer.activity_regularizer is None
+        and not getattr(layer, "lora_enabled", False)
+        and getattr(layer, "quantization_mode", None) is None
+    )
+
+
+def _rows(term: Term, size: int) -> tf.Tensor:
+    """A term with its features in one axis."""
+    if len(term.feature_shape) == 1:
+        return term.tensor
+    sizes = [axes.size_of(term.tensor, axis) for axis in range(len(term.free_vars))]
+    return tf.reshape(term.tensor, [*sizes, size])

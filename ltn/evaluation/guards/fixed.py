@@ -1,0 +1,60 @@
+"""Guards over fixed individuals: their tuples are the same in every step, and are found once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import tensorflow as tf
+
+from ltn.evaluation.frames import Tuples
+from ltn.evaluation.guards.strategy import Combinations, Guard, Strategy
+from ltn.evaluation.plan import Execution, Step
+from ltn.evaluation.planner import Planner, Rule
+from ltn.evaluation.tuples import unravel
+from ltn.language import Node
+
+
+@dataclass(frozen=True)
+class FixedTuples(Step):
+    """Tuples that were found when the plan was made."""
+
+    label: str
+    indices: tuple[tf.Tensor, ...] = field(compare=False)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return (self.label,)
+
+    def compute(self, execution: Execution) -> tuple[tf.Tensor, ...]:
+        return self.indices
+
+    def describe(self) -> str:
+        return f"{self.label}, fixed"
+
+
+class Fixed(Strategy):
+    """Conjuncts such as `d1 < d2` over the individuals of finite domains."""
+
+    name = "fixed"
+
+    def __init__(self, guard: Guard, conjuncts: list[Node]):
+        self.conjuncts = conjuncts
+        self._combinations: Combinations = guard.combinations(conjuncts, None)
+        self.parents = self._combinations.labels
+        self.leading = self.parents[0]
+
+    @classmethod
+    def find(cls, guard: Guard) -> Fixed | None:
+        conjuncts = [node for node in guard.conjuncts if guard.is_fixed(node)]
+        rest = [node for node in guard.conjuncts if node not in conjuncts]
+        # What a network returns for a guard, the body reads again: it must be on the same axes.
+        if not conjuncts or any(guard.calls_network(node) for node in rest):
+            return None
+        return cls(guard, conjuncts)
+
+    def plan(self, planner: Planner, tuples: Tuples) -> Rule:
+        found = self._combinations
+        with tf.init_scope():
+            indices = tuple(unravel(found.index, found.sizes))
+        yield from ()
+        return planner.add(FixedTuples(tuples.label, indices))

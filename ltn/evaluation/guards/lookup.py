@@ -1,0 +1,136 @@
+"""Guards that look their tuples up, as `d1 + d2 = n`.
+
+The values of `d1 + d2` are fixed: their combinations are sorted once, by that value, and a step looks up
+those of its `n`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from ltn.core import axes
+from ltn.evaluation.frames import Tuples
+from ltn.evaluation.guards.strategy import Combinations, Guard, Strategy
+from ltn.evaluation.plan import Execution, Step, Value
+from ltn.evaluation.planner import Planner, Rule
+from ltn.evaluation.tuples import unravel
+from ltn.language import Comparison, Node
+
+# What a comparison is called when its sides are exchanged.
+_EXCHANGED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_NUMBER = (1,)
+
+
+class Lookup(NamedTuple):
+    """A comparison `fixed sign other` whose sides share no axis; only `other` depends on the step."""
+
+    conjunct: Node
+    fixed: Node
+    sign: str
+    other: Node
+
+
+@dataclass(frozen=True)
+class LookedUpTuples(Step):
+    """For each value of a term a range of combinations, of which a comparison with it holds."""
+
+    label: str
+    sign: str
+    other: Value
+    order: tuple[str, ...]
+    combinations: Combinations = field(compare=False)
+    written: str = field(compare=False)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return (self.label,)
+
+    def compute(self, execution: Execution) -> tuple[tf.Tensor, ...]:
+        other = axes.reorder(execution[self.other], self.other.axes, self.order)
+        combinations = self.combinations
+        values = tf.reshape(other, [-1])
+        low = tf.searchsorted(combinations.values, values, side="left")
+        high = tf.searchsorted(combinations.values, values, side="right")
+        all_of_them = axes.size_of(combinations.index, 0)
+        start, stop = {
+            "=": (low, high),
+            "<": (tf.zeros_like(low), low),
+            "<=": (tf.zeros_like(low), high),
+            ">": (high, all_of_them),
+            ">=": (low, all_of_them),
+        }[self.sign]
+        # Only what is not a number is unequal to itself, and compares with nothing.
+        counts = tf.where(tf.equal(values, values), stop - start, 0)
+        ends = tf.cumsum(counts)
+        tuples = tf.range(tf.reduce_sum(counts))
+        # The value that each tuple belongs to.
+        of_value = tf.searchsorted(ends, tuples, side="right")
+        places = tuples + tf.gather(start - (ends - counts), of_value)
+        sizes = [axes.size_of(other, axis) for axis in range(len(self.order))]
+        fixed = unravel(tf.gather(combinations.index, places), combinations.sizes)
+        return *unravel(of_value, sizes), *fixed
+
+    def describe(self) -> str:
+        return f"{self.label} where {self.written}, looked up"
+
+
+class LookedUp(Strategy):
+    """A comparison of fixed individuals with what a step brings, and fixed conjuncts beside it."""
+
+    name = "looked up"
+
+    def __init__(self, guard: Guard, lookup: Lookup, filters: list[Node]):
+        self._lookup = lookup
+        self._frame = dict(guard.frame)
+        self._combinations = guard.combinations(filters, lookup.fixed)
+        self.conjuncts = [*filters, lookup.conjunct]
+        # Looked up for one value after the other, the tuples ascend along the first axis of the values.
+        of_other = list(dict.fromkeys(guard.planner.restrict(guard.frame, lookup.other).values()))
+        self._order = tuple(of_other)
+        self.parents = (*of_other, *self._combinations.labels)
+        self.leading = of_other[0] if of_other else None
+
+    @classmethod
+    def find(cls, guard: Guard) -> LookedUp | None:
+        fixed = [node for node in guard.conjuncts if guard.is_fixed(node)]
+        others = [node for node in guard.conjuncts if node not in fixed]
+        lookups = [lookup for node in others for lookup in _lookups(guard, node)]
+        # By an equation if there is one, and of most axes.
+        best = max(
+            lookups, key=lambda lookup: (lookup.sign == "=", len(guard.labels(lookup.fixed))), default=None
+        )
+        if best is None:
+            return None
+        # The combinations that are looked up leave the axes of the other side alone.
+        taken = guard.labels(best.other)
+        filters = [node for node in fixed if not taken & guard.labels(node)]
+        rest = [node for node in guard.conjuncts if node not in filters and node != best.conjunct]
+        # What a network returns for a guard, the body reads again: it must be on the same axes.
+        if any(guard.calls_network(node) for node in rest):
+            return None
+        return cls(guard, best, filters)
+
+    def plan(self, planner: Planner, tuples: Tuples) -> Rule:
+        other = yield planner.term(self._lookup.other, self._frame)
+        sign, written = self._lookup.sign, str(self._lookup.conjunct)
+        return planner.add(
+            LookedUpTuples(tuples.label, sign, other, self._order, self._combinations, written)
+        )
+
+
+def _lookups(guard: Guard, conjunct: Node) -> Iterator[Lookup]:
+    if not isinstance(conjunct, Comparison) or conjunct.operator not in _EXCHANGED:
+        return
+    left, right, sign = conjunct.left, conjunct.right, conjunct.operator
+    if guard.labels(left) & guard.labels(right):
+        return
+    if any(guard.planner.signature.sort_of(side).shape != _NUMBER for side in (left, right)):
+        return
+    if guard.is_fixed(left):
+        yield Lookup(conjunct, left, sign, right)
+    if guard.is_fixed(right):
+        yield Lookup(conjunct, right, _EXCHANGED[sign], left)

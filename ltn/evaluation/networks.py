@@ -1,0 +1,202 @@
+"""Networks: what they are run on, and what is read from their rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import keras
+import tensorflow as tf
+
+from ltn.core import Predicate, Term, axes
+from ltn.core.groundings import logits_of
+from ltn.core.symbols import Batch, Symbol
+from ltn.evaluation import tuples
+from ltn.evaluation.first_layer import FirstLayer
+from ltn.evaluation.frames import Frame
+from ltn.evaluation.outputs import Output, Returned
+from ltn.evaluation.plan import Execution, Step, Value
+from ltn.evaluation.planner import Planner, Request, Rule, RunOf
+from ltn.evaluation.terms import plan_parts
+from ltn.language import Apply, Node
+
+
+@dataclass(frozen=True)
+class NetworkRun(Step):
+    """The outputs of a network, one for each of several calls, each of which has a list of terms."""
+
+    symbol: str
+    calls: tuple[tuple[Value, ...], ...]
+
+    def compute(self, execution: Execution) -> list[Output]:
+        symbol: Symbol = execution.world.symbols[self.symbol]
+        calls = [[execution.term(term) for term in terms] for terms in self.calls]
+        if _are_on_several_axes(self.calls):
+            first = FirstLayer.of(symbol.network)
+            if first is not None:
+                return _run_by_layers(symbol, first, calls)
+        batches = [symbol.batch(terms) for terms in calls]
+        as_list = len(calls[0]) > 1
+        if len({batch.shapes for batch in batches}) == 1 and _rows_are_independent(symbol):
+            returned = _run(symbol, batches, as_list)
+            return [Output(returned, part, batch) for part, batch in enumerate(batches)]
+        return [Output(_run(symbol, [batch], as_list), 0, batch) for batch in batches]
+
+    def describe(self) -> str:
+        calls = "" if len(self.calls) == 1 else f", {len(self.calls)} calls"
+        return f"run {self.symbol}{calls}"
+
+
+@dataclass(frozen=True)
+class FunctionValue(Step):
+    """The value of a function on terms, over the axes `labels` of the network's rows."""
+
+    symbol: str
+    run: Value
+    position: int
+    labels: tuple[str, ...]
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return self.labels
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        output = execution[self.run][self.position]
+        return execution.world.symbols[self.symbol].value(output.rows, output.batch).tensor
+
+    def describe(self) -> str:
+        return self.symbol
+
+
+class Called(NamedTuple):
+    """A call of a network, as its caller sees it.
+
+    Attributes:
+        run: the outputs of the run that makes the call.
+        position: of the call in the run.
+        labels: the axes of the rows, by the names that they have in the run.
+        names: what the caller calls these axes.
+        frame: the caller's variables on them.
+    """
+
+    run: Value
+    position: int
+    labels: tuple[str, ...]
+    names: dict[str, str]
+    frame: dict[str, str]
+
+
+def plan_run(planner: Planner, request: RunOf) -> Rule:
+    """The outputs of a network for all calls of a run."""
+    calls = []
+    for call in request.run.calls:
+        terms = yield from _plan_arguments(planner, call.node.arguments, dict(call.frame))
+        if planner.symbols[call.node.symbol].picks_class:
+            terms = terms[: len(planner.signature.predicates[call.node.symbol]) - 1]
+        calls.append(tuple(terms))
+    run = planner.add(NetworkRun(request.run.symbol, tuple(calls)), runs_network=True)
+    planner.calls.note(request.run, planner.plan.level(run) - 1)
+    return run
+
+
+def plan_call(planner: Planner, node: Apply, frame: Frame) -> Generator[Request, Value, Called]:
+    """A call of a network: where its rows are, and on which axes."""
+    call = planner.calls.call(node, planner.free(node), frame)
+    shared, position = planner.calls.run(call)
+    run = yield RunOf(shared)
+    step = planner.plan.steps[run.place]
+    if not isinstance(step, NetworkRun):
+        raise RuntimeError("A run is planned as a NetworkRun.")
+    labels = tuple(axes.union([term.axes for term in step.calls[position]]))
+    # Another variable over the same individuals may have been the first to ask.
+    names = dict(zip(shared.calls[position].labels, call.labels, strict=True))
+    return Called(run, position, labels, names, dict(call.frame))
+
+
+def plan_function(planner: Planner, node: Apply, frame: Frame) -> Rule:
+    """The value of a function over the axes of a frame."""
+    called = yield from plan_call(planner, node, frame)
+    value = planner.add(FunctionValue(node.symbol, called.run, called.position, called.labels))
+    return (yield from tuples.lift(planner, value.rename(called.names), called.frame, frame))
+
+
+def plan_classes(
+    planner: Planner, node: Node, called: Called, frame: Frame
+) -> Generator[Request, Value, tuple[Value, dict[str, str]]]:
+    """The classes to pick from the rows of a call, and the frame of both."""
+    low = called.frame
+    own = planner.restrict(frame, node)
+    if any(low[variable] != frame[variable] for variable in low):
+        # Picking costs nothing: where the network runs on whole axes, so do the classes, on the same one
+        # as their individuals if they share one.
+        own = {v: planner.frames.level(v, label, set(low.values())) for v, label in own.items()}
+    low = own | low
+    terms = yield from _plan_arguments(planner, [node], low)
+    return terms[-1], low
+
+
+def split_class(planner: Planner, node: Apply) -> tuple[Apply, Node | None]:
+    """A call of a network, and the class to pick from its output where it has several."""
+    if not planner.symbols[node.symbol].picks_class:
+        return node, None
+    *others, last = node.arguments
+    domain = planner.signature.sort_of(last).domain
+    # Of a product, the last part is the class, and the others are for the network.
+    is_product = domain is not None and bool(domain.parts)
+    return (node if is_product else Apply(node.symbol, tuple(others))), last
+
+
+def _plan_arguments(
+    planner: Planner, nodes: Sequence[Node], frame: Frame
+) -> Generator[Request, Value, list[Value]]:
+    terms = []
+    for node in nodes:
+        terms += yield from plan_parts(planner, node, planner.restrict(frame, node))
+    return terms
+
+
+def _are_on_several_axes(calls: Sequence[Sequence[Value]]) -> bool:
+    return any(len({term.axes for term in terms}) > 1 for terms in calls)
+
+
+def _run_by_layers(symbol: Symbol, first: FirstLayer, calls: Sequence[Sequence[Term]]) -> list[Output]:
+    """The outputs of a network whose first layer is applied to each argument on its own axis."""
+    products: list[tf.Tensor] = []
+    parts: dict[int, Batch] = {}
+    together = [number for number, terms in enumerate(calls) if len({tuple(t.free_vars) for t in terms}) == 1]
+    if together:
+        batches = [symbol.batch(calls[number]) for number in together]
+        products.append(first.joint_products([batch.tensors for batch in batches]))
+        parts.update(zip(together, batches, strict=True))
+    for number, terms in enumerate(calls):
+        if number not in parts:
+            parts[number] = symbol.outline(terms)
+            products.append(first.products(terms))
+    whole = products[0] if len(products) == 1 else tf.concat(products, axis=0)
+    returned = _returned(symbol, first.finish(whole), list(parts.values()))
+    places = {number: place for place, number in enumerate(parts)}
+    return [Output(returned, places[number], parts[number]) for number in range(len(calls))]
+
+
+def _run(symbol: Symbol, batches: Sequence[Batch], as_list: bool) -> Returned:
+    """What a network returns for some batches in one run."""
+    whole = batches[0]
+    if len(batches) > 1:
+        tensors = zip(*(batch.tensors for batch in batches), strict=True)
+        whole = whole._replace(tensors=[tf.concat(parts, axis=0) for parts in tensors])
+    return _returned(symbol, symbol.run(whole, as_list), batches)
+
+
+def _returned(symbol: Symbol, rows: tf.Tensor, batches: Sequence[Batch]) -> Returned:
+    logits = logits_of(rows) if isinstance(symbol, Predicate) else None
+    return Returned(rows, logits, [math.prod(batch.sizes) for batch in batches])
+
+
+def _rows_are_independent(symbol: Symbol) -> bool:
+    """Whether the network treats each row alone; of a plain callable nothing is known."""
+    network = symbol.network
+    return isinstance(network, keras.Layer) and not any(
+        isinstance(layer, keras.layers.BatchNormalization) for layer in network._flatten_layers()
+    )

@@ -1,0 +1,154 @@
+"""Plans: a flat list of steps, each of which computes one value from values before it."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ltn.core import Formula, Term
+from ltn.errors import LogicError
+from ltn.evaluation.groundings import Groundings
+from ltn.evaluation.spaces import Space
+from ltn.language import Node
+
+# Options of quantifiers that one formula has of its own, by kind: {"exists": {"p": 6.0}}.
+Options = dict[str, dict[str, Any]]
+
+
+class Value(NamedTuple):
+    """A value of a plan: the place of the step that computes it, and the axes that its tensor begins with."""
+
+    place: int
+    axes: tuple[str, ...] = ()
+
+    def rename(self, axes: Mapping[str, str]) -> Value:
+        """The same tensor for other variables: F(x, y) over everyone is the table of F(u, v) too."""
+        return Value(self.place, tuple(axes[axis] for axis in self.axes))
+
+
+@dataclass(frozen=True)
+class Reader:
+    """What reads values of a plan: a step, or a part of one."""
+
+    @property
+    def inputs(self) -> list[Value]:
+        """The values that it reads."""
+        return list(_values_in(getattr(self, field.name) for field in dataclasses.fields(self)))
+
+
+def _values_in(parts: Iterable[Any]) -> Iterator[Value]:
+    for part in parts:
+        if isinstance(part, Value):
+            yield part
+        elif isinstance(part, tuple):
+            yield from _values_in(part)
+        elif isinstance(part, Reader):
+            yield from part.inputs
+
+
+class Step(Reader, ABC):
+    """What computes one value. Equal steps are one step of a plan: nothing is computed twice."""
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The axes that the value begins with; features may follow."""
+        return ()
+
+    @abstractmethod
+    def compute(self, execution: Execution) -> Any:
+        """The value: a tensor; of some steps a tuple of tensors, or a size."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """The step in a few words, for people."""
+
+
+class Plan:
+    """Steps in the order of evaluation, and the values that were asked for.
+
+    Attributes:
+        steps: each reads values of steps before it only.
+        formulas: what the plan is for, as it was written.
+        results: the value of each formula.
+        origins: for each step the number of the formula that needed it first.
+        parts: what the planner planned, with the value of each part.
+    """
+
+    def __init__(self, formulas: Sequence[Node]):
+        self.formulas = list(formulas)
+        self.steps: list[Step] = []
+        self.results: list[Value] = []
+        self.origins: list[int | None] = []
+        self.parts: dict[Any, Value] = {}
+        self._places: dict[Step, int] = {}
+        self._levels: list[int] = []
+
+    def add(self, step: Step, origin: int | None = None, runs_network: bool = False) -> Value:
+        """The value of a step, which is appended unless an equal one is there."""
+        place = self._places.get(step)
+        if place is None:
+            place = self._places[step] = len(self.steps)
+            self.steps.append(step)
+            self.origins.append(origin)
+            self._levels.append(max(map(self.level, step.inputs), default=0) + runs_network)
+        return Value(place, step.axes)
+
+    def level(self, value: Value) -> int:
+        """How many runs of networks, one after the other, a value needs."""
+        return self._levels[value.place]
+
+
+class World(NamedTuple):
+    """What formulas are evaluated in: the meaning of their symbols, and the space of their values."""
+
+    groundings: Groundings
+    symbols: Mapping[str, Any]
+    propositions: Mapping[str, Any]
+    space: Space
+    # Whether the operators are not those that the formulas were written for: options of quantifiers that
+    # they lack are left out.
+    other_operators: bool = False
+
+
+class Execution:
+    """The values of a plan in a world, as far as they are computed.
+
+    Args:
+        world: what symbols mean.
+        options: for each formula of the plan the options of its quantifiers that its text does not set.
+    """
+
+    def __init__(self, world: World, options: Sequence[Options] = ()):
+        self.world = world
+        self.options = options
+        self.values: list[Any] = []
+
+    def run(self, plan: Plan) -> list[Any]:
+        """Compute every step; the values that the plan is for."""
+        for step, origin in zip(plan.steps, plan.origins, strict=True):
+            try:
+                self.values.append(step.compute(self))
+            except LogicError as error:
+                if origin is None:
+                    raise
+                raise with_formula(error, plan.formulas[origin]) from error
+        return [self[result] for result in plan.results]
+
+    def __getitem__(self, value: Value) -> Any:
+        return self.values[value.place]
+
+    def formula(self, value: Value) -> Formula:
+        """A value as a formula over its axes."""
+        return Formula(self[value], value.axes)
+
+    def term(self, value: Value) -> Term:
+        """A value as a term over its axes."""
+        return Term(self[value], value.axes)
+
+
+def with_formula(error: LogicError, formula: Node) -> LogicError:
+    """The error with the formula in whose evaluation it occurred."""
+    return type(error)(f"In `{formula}`: {error}")

@@ -1,0 +1,282 @@
+"""The planner: turns formulas into a plan, by rules that stand in the file of each concept.
+
+What is to be planned is a request: a formula, a term or a guard in a frame, the tuples of an axis, the run of
+a network. A rule is a generator: it asks for what it needs with `yield`, gets its value, and returns a value
+of its own. So rules read like recursive functions, and formulas of any depth need no recursion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ltn.errors import LogicError, LogicValueError
+from ltn.evaluation import replicas
+from ltn.evaluation.calls import Calls, SharedRun
+from ltn.evaluation.frames import Frame, Frames
+from ltn.evaluation.groundings import Groundings
+from ltn.evaluation.plan import Options, Plan, Step, Value, World, with_formula
+from ltn.language import Name, Node, Quantifier
+from ltn.language.tree import fold
+
+_Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class FormulaIn:
+    """A formula in a frame, as a value of the space.
+
+    `owner` is the number of the whole formula, where that has options of its own for quantifiers.
+    """
+
+    node: Node
+    frame: _Pairs
+    owner: int | None
+
+
+@dataclass(frozen=True)
+class PartIn:
+    """What a quantifier keeps of a slice of its individuals."""
+
+    node: Quantifier
+    frame: _Pairs
+    owner: int | None
+
+
+@dataclass(frozen=True)
+class TermIn:
+    """A term in a frame."""
+
+    node: Node
+    frame: _Pairs
+
+
+@dataclass(frozen=True)
+class GuardIn:
+    """A guard in a frame, true or false."""
+
+    node: Node
+    frame: _Pairs
+
+
+@dataclass(frozen=True)
+class TuplesOf:
+    """The tuples of an axis: for each parent the index of each tuple there."""
+
+    label: str
+
+
+@dataclass(frozen=True)
+class SizeOf:
+    """The number of individuals, or of tuples, on an axis."""
+
+    label: str
+
+
+@dataclass(frozen=True)
+class IndexOn:
+    """For each tuple of the axis `high` where on the axis `low` its member `variable` is."""
+
+    high: str
+    variable: str
+    low: str
+
+
+@dataclass(frozen=True)
+class RunOf:
+    """What a network returns for all calls of a run."""
+
+    run: SharedRun
+
+
+Request = FormulaIn | PartIn | TermIn | GuardIn | TuplesOf | SizeOf | IndexOn | RunOf
+Rule = Generator[Request, Value, Value]
+Rules = Mapping[type[Any], Callable[["Planner", Any], Rule]]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How formulas are evaluated.
+
+    Attributes:
+        dense: whether guards go into the aggregators as masks, so that all shapes stay static, as XLA needs
+            it; else the tuples of a guard are found first, and the body is evaluated for them only.
+        chunk: how many combinations of individuals the outermost quantifiers evaluate at once; None for all.
+        traced: whether the body of each guarded quantifier is also evaluated for the selected tuples alone,
+            for those who look at it.
+    """
+
+    dense: bool = False
+    chunk: int | None = None
+    traced: bool = False
+
+
+@dataclass
+class Memory:
+    """What plans of one theory find out once: combinations of fixed individuals that guards select.
+
+    The last ones are kept, for a theory that is asked a thousand questions.
+    """
+
+    most: int = 16
+    found: dict[Hashable, Any] = field(default_factory=dict)
+
+    def get(self, key: Hashable, find: Callable[[], Any]) -> Any:
+        """What is kept under a key; else what `find` gives, kept from now on."""
+        if key not in self.found:
+            if len(self.found) >= self.most:
+                del self.found[next(iter(self.found))]
+            self.found[key] = find()
+        return self.found[key]
+
+
+class Planner:
+    """Plans formulas of a world.
+
+    Args:
+        world: what symbols mean; of its groundings only sources and known sizes count.
+        settings: how formulas are evaluated.
+        rules: for each kind of request.
+        memory: of the theory.
+    """
+
+    def __init__(self, world: World, settings: Settings, rules: Rules, memory: Memory):
+        self.world = world
+        self.settings = settings
+        self.memory = memory
+        self.groundings: Groundings = world.groundings
+        self.signature = world.groundings.signature
+        self.symbols = world.symbols
+        self.space = world.space
+        self.replicas = replicas.count()
+        self.frames = Frames()
+        self.plan = Plan([])
+        self.calls = self._new_calls()
+        self._rules = rules
+        self._values: dict[Request, Value] = {}
+        self._free: dict[Node, tuple[str, ...]] = {}
+        self._origin: int | None = None
+        # What each request asked for, in order.
+        self.asked: dict[Request, list[Request]] = {}
+
+    def fork(self, groundings: Groundings, settings: Settings) -> Planner:
+        """A planner for parts of formulas under other groundings."""
+        return Planner(self.world._replace(groundings=groundings), settings, self._rules, self.memory)
+
+    def plan_requests(
+        self, requests: Sequence[Callable[[], Request]], formulas: Sequence[Node] | None = None
+    ) -> Plan:
+        """The plan of some requests; errors show the formulas that they are for, one for each.
+
+        The rules are followed again until they find the calls of networks that they expect: twice, unless
+        networks are applied to functions under several guards.
+        """
+        before = None
+        while True:
+            self.calls = self._new_calls(before)
+            self.plan, self._values, self.asked = Plan(formulas or []), {}, {}
+            for number, request in enumerate(requests):
+                self._origin = None if formulas is None else number
+                try:
+                    self.plan.results.append(self.value(request()))
+                except LogicError as error:
+                    if formulas is None:
+                        raise
+                    raise with_formula(error, formulas[number]) from error
+            if before is not None and self.calls.agree_with(before):
+                return self.plan
+            before = self.calls
+
+    def value(self, request: Request) -> Value:
+        """The value of a request, planned with all that it needs."""
+        pending: list[tuple[Request, Rule]] = []
+        wanted = request
+        while True:
+            answer = self._values.get(wanted)
+            if answer is None:
+                pending.append((wanted, self._rules[type(wanted)](self, wanted)))
+                self.asked[wanted] = []
+            while pending:
+                current, rule = pending[-1]
+                try:
+                    # A generator that was just made takes None.
+                    wanted = rule.send(answer)  # type: ignore[arg-type]
+                except StopIteration as done:
+                    answer = self._values[current] = done.value
+                    pending.pop()
+                else:
+                    self.asked[current].append(wanted)
+                    break
+            else:
+                return self._values[request]
+
+    def add(self, step: Step, runs_network: bool = False) -> Value:
+        """The value of a step, added to the plan unless it is there."""
+        return self.plan.add(step, self._origin, runs_network)
+
+    # Frames
+
+    def free(self, node: Node) -> tuple[str, ...]:
+        """The free variables of a node, in order of first appearance."""
+        if node not in self._free:
+            fold(node, self._note_free)
+        return self._free[node]
+
+    def root(self, node: Node) -> dict[str, str]:
+        """The frame of a whole formula: every free variable on an axis of its own."""
+        return {variable: self.bind([variable]) for variable in self.free(node)}
+
+    def restrict(self, frame: Frame, node: Node) -> dict[str, str]:
+        """The part of a frame that a node depends on."""
+        return {variable: frame[variable] for variable in self.free(node)}
+
+    def bind(self, variables: Sequence[str]) -> str:
+        """The axis of a variable, or of those of a `diag`."""
+        kinds = {variable: self.kind_of(variable) for variable in variables}
+        for variable, kind in kinds.items():
+            if kind == "none":
+                raise LogicValueError(self.groundings.missing(variable))
+        given = next((v for v, kind in kinds.items() if kind in ("data", "gathered")), None)
+        if given is not None and "domain" in kinds.values():
+            other = next(v for v, kind in kinds.items() if kind == "domain")
+            raise LogicValueError(
+                f"diag({', '.join(variables)}) pairs the data of '{given}' with all individuals of the "
+                f"domain '{self.signature.variables[other].name}': give data for '{other}' too."
+            )
+        return self.frames.bind(variables)
+
+    def kind_of(self, variable: str) -> str:
+        """The kind of the source of a variable: "data", "gathered", "choice", "domain", "slice", "none"."""
+        return (self.groundings.source(variable) or ("none", ""))[0]
+
+    # Requests
+
+    def formula(self, node: Node, frame: Frame, owner: int | None) -> FormulaIn:
+        """The request for a formula."""
+        return FormulaIn(node, tuple(self.restrict(frame, node).items()), owner)
+
+    def term(self, node: Node, frame: Frame) -> TermIn:
+        """The request for a term."""
+        return TermIn(node, tuple(self.restrict(frame, node).items()))
+
+    def guard(self, node: Node, frame: Frame) -> GuardIn:
+        """The request for a guard."""
+        return GuardIn(node, tuple(self.restrict(frame, node).items()))
+
+    def _note_free(self, node: Node, below: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+        if isinstance(node, Name):
+            found: tuple[str, ...] = (node.name,) if node.name in self.signature.variables else ()
+        else:
+            bound = node.variables if isinstance(node, Quantifier) else ()
+            found = tuple(dict.fromkeys(name for names in below for name in names if name not in bound))
+        self._free[node] = found
+        return found
+
+    def _new_calls(self, before: Calls | None = None) -> Calls:
+        return Calls(self.frames, self.groundings.source, self.symbols, before)
+
+
+def owner_of(number: int, options: Sequence[Options]) -> int | None:
+    """The owner of the quantifiers of a formula: itself where it has options of its own."""
+    return number if number < len(options) and options[number] else None

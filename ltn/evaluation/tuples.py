@@ -1,0 +1,234 @@
+"""What lies on axes: individuals, or tuples of them; and values read at tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import tensorflow as tf
+
+from ltn.core import axes
+from ltn.core.checks import check_sizes
+from ltn.core.expressions import as_float_tensor
+from ltn.errors import LogicValueError
+from ltn.evaluation.frames import Distinct, Frame, Tuples
+from ltn.evaluation.plan import Execution, Step, Value
+from ltn.evaluation.planner import IndexOn, Planner, Rule, SizeOf, TuplesOf
+from ltn.evaluation.rows import rows_of
+
+
+@dataclass(frozen=True)
+class IndividualsOf(Step):
+    """The individuals that a variable ranges over, (k, *features); those of one source are the same.
+
+    It has no axes of its own: each variable over the source gives it its axis.
+    """
+
+    source: tuple[str, str]
+    variable: str = field(compare=False)
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        return as_float_tensor(execution.world.groundings.individuals(self.source, self.variable))
+
+    def describe(self) -> str:
+        kind, name = self.source
+        return f"individuals of {self.variable}" + (
+            f", {kind} {name}" if name != self.variable else f", {kind}"
+        )
+
+
+@dataclass(frozen=True)
+class Size(Step):
+    """The number of individuals on an axis; the variables of a `diag` must have the same."""
+
+    label: str
+    members: tuple[Value, ...]
+
+    def compute(self, execution: Execution) -> axes.Size:
+        sizes = [axes.size_of(execution[member], 0) for member in self.members]
+        if len(sizes) > 1:
+            sizes = check_sizes(
+                sizes, f"The variables of {self.label} must have the same number of individuals"
+            )
+        return next((size for size in sizes if isinstance(size, int)), sizes[0])
+
+    def describe(self) -> str:
+        return f"size of {self.label}"
+
+
+@dataclass(frozen=True)
+class Index(Step):
+    """For each tuple its index on one of the axes that the tuples are drawn from."""
+
+    tuples: Value
+    position: int
+    axis: str
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return self.tuples.axes
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        return execution[self.tuples][self.position]
+
+    def describe(self) -> str:
+        return f"where each tuple is on {self.axis}"
+
+
+@dataclass(frozen=True)
+class IndexThrough(Step):
+    """For each tuple of tuples its index on an axis that the inner ones are drawn from."""
+
+    inner: Value
+    outer: Value
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return self.outer.axes
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        return tf.gather(execution[self.inner], execution[self.outer])
+
+    def describe(self) -> str:
+        return f"where each tuple is, through {self.inner.axes[0]}"
+
+
+@dataclass(frozen=True)
+class DistinctTuples(Step):
+    """The distinct combinations of some axes of tuples; last, for each of those tuples, which one it has."""
+
+    label: str
+    indices: tuple[Value, ...]
+    sizes: tuple[Value, ...]
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return (self.label,)
+
+    def compute(self, execution: Execution) -> tuple[tf.Tensor, ...]:
+        # The combinations of all axes may be more than an int32 can count.
+        sizes = [tf.cast(execution[size], tf.int64) for size in self.sizes]
+        indices = [tf.cast(execution[index], tf.int64) for index in self.indices]
+        unique, inverse = tf.unique(ravel(indices, sizes))
+        return *(tf.cast(index, tf.int32) for index in unravel(unique, sizes)), inverse
+
+    def describe(self) -> str:
+        return f"distinct combinations of {self.indices[0].axes[0]}"
+
+
+@dataclass(frozen=True)
+class Read(Step):
+    """A value read at tuples: the axes that these are drawn from become the one of the tuples.
+
+    Attributes:
+        value: what is read.
+        label: of the tuples.
+        indices: for each axis of the value that is replaced, where each tuple is on it.
+        leading: the axis along which the tuples ascend, if there is one.
+    """
+
+    value: Value
+    label: str
+    indices: tuple[tuple[str, Value], ...]
+    leading: str | None
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        replaced = dict(self.indices)
+        return (self.label, *(axis for axis in self.value.axes if axis not in replaced))
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        indices = dict(self.indices)
+        front, rest = list(indices), list(self.axes[1:])
+        tensor = axes.reorder(execution[self.value], self.value.axes, front + rest)
+        sizes = [axes.size_of(tensor, axis) for axis in range(tensor.shape.rank)]
+        if len(front) > 1:
+            tensor = tf.reshape(tensor, [-1, *sizes[len(front) :]])
+        index = ravel([execution[index] for index in indices.values()], sizes[: len(front)])
+        # Where the tuples ascend, the gradient is a sum over neighbours.
+        return rows_of(tensor, index, ascending=front == [self.leading])
+
+    def describe(self) -> str:
+        return f"read at {self.label}"
+
+
+def individuals(planner: Planner, variable: str) -> Value:
+    """The individuals of a variable, without an axis."""
+    source = planner.groundings.source(variable)
+    if source is None:
+        raise LogicValueError(planner.groundings.missing(variable))
+    return planner.add(IndividualsOf(source, variable))
+
+
+def plan_size(planner: Planner, request: SizeOf) -> Rule:
+    """The size of an axis."""
+    if planner.frames.tuples(request.label) is not None:
+        tuples = yield TuplesOf(request.label)
+        return planner.add(Size(request.label, (planner.add(Index(tuples, 0, request.label)),)))
+    members = tuple(individuals(planner, variable) for variable in planner.frames.groups[request.label])
+    return planner.add(Size(request.label, members))
+
+
+def plan_index(planner: Planner, request: IndexOn) -> Rule:
+    """Where tuples are on an axis that they are drawn from, perhaps through other tuples."""
+    frames = planner.frames
+    if frames.is_reduced(request.high, request.low):
+        tuples = yield TuplesOf(request.low)
+        inverse = planner.add(Index(tuples, len(_tuples(planner, request.low).parents), request.low))
+        return Value(inverse.place, (request.high,))
+    of_high = _tuples(planner, request.high)
+    parent = of_high.members[request.variable]
+    tuples = yield TuplesOf(request.high)
+    outer = planner.add(Index(tuples, of_high.parents.index(parent), parent))
+    if parent == request.low:
+        return outer
+    inner = yield IndexOn(parent, request.variable, request.low)
+    return planner.add(IndexThrough(inner, outer))
+
+
+def plan_tuples(planner: Planner, request: TuplesOf) -> Rule:
+    """The tuples of an axis, as they are found."""
+    tuples = _tuples(planner, request.label)
+    if not isinstance(tuples.origin, Distinct):
+        return (yield from tuples.origin.plan(planner, tuples))
+    indices, sizes = [], []
+    for axis, variable in tuples.origin.drawn:
+        indices.append((yield IndexOn(tuples.origin.label, variable, axis)))
+        sizes.append((yield SizeOf(axis)))
+    return planner.add(DistinctTuples(request.label, tuple(indices), tuple(sizes)))
+
+
+def lift(planner: Planner, value: Value, low: Frame, high: Frame) -> Rule:
+    """A value over the axes of `low`, read at the tuples of `high`."""
+    targets: dict[str, dict[str, Value]] = {}
+    for variable, label in high.items():
+        if low[variable] != label and low[variable] not in targets.setdefault(label, {}):
+            targets[label][low[variable]] = yield IndexOn(label, variable, low[variable])
+    for label, found in targets.items():
+        value = planner.add(Read(value, label, tuple(found.items()), _tuples(planner, label).leading))
+    return value
+
+
+def _tuples(planner: Planner, label: str) -> Tuples:
+    found = planner.frames.tuples(label)
+    if found is None:
+        raise RuntimeError(f"'{label}' is not an axis of tuples.")
+    return found
+
+
+def ravel(indices: Iterable[tf.Tensor], sizes: Iterable[axes.Size]) -> tf.Tensor:
+    """The row-major index over several axes, from the index on each."""
+    flat = None
+    for index, size in zip(indices, sizes, strict=True):
+        flat = index if flat is None else flat * size + index
+    return flat
+
+
+def unravel(flat: tf.Tensor, sizes: Sequence[axes.Size]) -> list[tf.Tensor]:
+    """The index on each axis, from a row-major index over all of them."""
+    found: list[Any] = []
+    for size in reversed(sizes[1:]):
+        found.append(flat % size)
+        flat = flat // size
+    return [flat, *reversed(found)] if sizes else []
