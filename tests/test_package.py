@@ -41,6 +41,7 @@ PUBLIC_MODULES = [
 LAYERS = [
     "errors",
     "_autograph",
+    "_private",
     "fuzzy_ops",
     "language",
     "core",
