@@ -71,6 +71,44 @@ KNOTS: dict[frozenset[str], str] = {
     _knot("reasoning", "consequence grounding search starts verdict")
     | _knot("theory", "queries reports saving theory"): "a theory has methods that these modules implement",
 }
+# Concrete classes that derive from concrete classes of ours, each pair with its reason.
+DERIVED = {
+    (
+        "errors.LogicTypeError",
+        "errors.LogicError",
+    ): "users catch the root",
+    (
+        "errors.LogicValueError",
+        "errors.LogicError",
+    ): "users catch the root",
+    ("core.expressions.Term", "core.expressions.Expression"): "the API: an Expression can be made",
+    ("core.expressions.Formula", "core.expressions.Expression"): "the API: an Expression can be made",
+    ("core.variables.Variable", "core.expressions.Term"): "the API: so is what a function gives",
+    ("core.parameters.Constant", "core.expressions.Term"): "the API: so is what a function gives",
+    (
+        "core.parameters.Proposition",
+        "core.expressions.Formula",
+    ): "the API: so is what a predicate gives",
+    (
+        "utils.LogitsToPredicateModel",
+        "core.groundings.LogitsModel",
+    ): "the API: a deprecated name",
+    # To be looked at with the evaluation of plans.
+    (
+        "evaluation.individuals.Individual",
+        "core.expressions.Term",
+    ): "a term that reads its row late",
+    (
+        "evaluation.groundings.DeclaredVariable",
+        "core.variables.Variable",
+    ): "a variable that reads its data late",
+    # To be removed when theories are composed.
+    ("theory.declarations.Declarations", "theory.compilation.CompiledModel"): "the tower of a theory",
+    ("theory.knowledge_base.KnowledgeBase", "theory.declarations.Declarations"): "the tower of a theory",
+    ("theory.training.Training", "theory.knowledge_base.KnowledgeBase"): "the tower of a theory",
+    ("theory.theory.Theory", "theory.training.Training"): "the tower of a theory",
+    ("theory.knowledge.KnowledgeModel", "theory.compilation.CompiledModel"): "the tower of a theory",
+}
 
 
 @pytest.mark.parametrize("module", PUBLIC_MODULES, ids=lambda module: module.__name__)
@@ -174,6 +212,30 @@ def test_modules_do_not_import_each_other() -> None:
 )
 def test_knots_are_found(graph: dict[str, set[str]], expected: list[str]) -> None:
     assert knots(graph) == {frozenset(knot) for knot in expected}
+
+
+def test_a_class_is_abstract_or_final() -> None:
+    classes = {
+        member
+        for name in MODULES
+        for member in vars(importlib.import_module(name)).values()
+        if inspect.isclass(member) and _is_ours(member)
+    }
+    derived = {
+        (_name(kind), _name(base))
+        for kind in classes
+        for base in kind.__bases__
+        if _is_ours(base) and not inspect.isabstract(base) and not inspect.isabstract(kind)
+    }
+    assert derived == set(DERIVED)
+
+
+def _is_ours(kind: type) -> bool:
+    return kind.__module__.split(".")[0] == "ltn"
+
+
+def _name(kind: type) -> str:
+    return f"{kind.__module__.removeprefix('ltn.')}.{kind.__qualname__}"
 
 
 def test_files_stay_small() -> None:
