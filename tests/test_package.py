@@ -73,35 +73,17 @@ KNOTS: dict[frozenset[str], str] = {
 }
 # Concrete classes that derive from concrete classes of ours, each pair with its reason.
 DERIVED = {
-    (
-        "errors.LogicTypeError",
-        "errors.LogicError",
-    ): "users catch the root",
-    (
-        "errors.LogicValueError",
-        "errors.LogicError",
-    ): "users catch the root",
+    ("errors.LogicTypeError", "errors.LogicError"): "users catch the root",
+    ("errors.LogicValueError", "errors.LogicError"): "users catch the root",
     ("core.expressions.Term", "core.expressions.Expression"): "the API: an Expression can be made",
     ("core.expressions.Formula", "core.expressions.Expression"): "the API: an Expression can be made",
-    ("core.variables.Variable", "core.expressions.Term"): "the API: so is what a function gives",
-    ("core.parameters.Constant", "core.expressions.Term"): "the API: so is what a function gives",
-    (
-        "core.parameters.Proposition",
-        "core.expressions.Formula",
-    ): "the API: so is what a predicate gives",
-    (
-        "utils.LogitsToPredicateModel",
-        "core.groundings.LogitsModel",
-    ): "the API: a deprecated name",
+    ("core.variables.Variable", "core.expressions.Term"): "the API: a function gives a plain Term",
+    ("core.parameters.Constant", "core.expressions.Term"): "the API: a function gives a plain Term",
+    ("core.parameters.Proposition", "core.expressions.Formula"): "the API: a predicate gives a Formula",
+    ("utils.LogitsToPredicateModel", "core.groundings.LogitsModel"): "the API: a deprecated name",
     # To be looked at with the evaluation of plans.
-    (
-        "evaluation.individuals.Individual",
-        "core.expressions.Term",
-    ): "a term that reads its row late",
-    (
-        "evaluation.groundings.DeclaredVariable",
-        "core.variables.Variable",
-    ): "a variable that reads its data late",
+    ("evaluation.individuals.Individual", "core.expressions.Term"): "it reads its row late",
+    ("evaluation.groundings.DeclaredVariable", "core.variables.Variable"): "it reads its data late",
     # To be removed when theories are composed.
     ("theory.declarations.Declarations", "theory.compilation.CompiledModel"): "the tower of a theory",
     ("theory.knowledge_base.KnowledgeBase", "theory.declarations.Declarations"): "the tower of a theory",
