@@ -14,6 +14,7 @@ from typing import Any
 import keras
 import numpy as np
 
+from ltn._private import start_at_epoch
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.theory import KnowledgeModel, Theory
 
@@ -60,11 +61,11 @@ class Backup(keras.callbacks.Callback):
                 )
             for name, variable in variables.items():
                 variable.assign(values[name])
-        self.model._initial_epoch = self._epoch(found[-1])
+        start_at_epoch(self.model, self._epoch(found[-1]))
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Leave nothing behind for another training, should this one be interrupted."""
-        self.model._initial_epoch = None
+        start_at_epoch(self.model, None)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """Write the backup; a file appears only when it is whole."""
@@ -80,7 +81,7 @@ class Backup(keras.callbacks.Callback):
 
     def on_train_end(self, logs: Any = None) -> None:
         """Remove the backup, which is of no more use."""
-        self.model._initial_epoch = None
+        start_at_epoch(self.model, None)
         for file in self._files() if self._writes() else []:
             file.unlink()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -116,9 +117,13 @@ def _add(args: Sequence[tf.Tensor]) -> tf.Tensor:
     return tf.add(*_pair(args))
 
 
-class _SmoothEquality:
+class _SmoothEquality(ABC):
     def __init__(self, alpha: float):
         self.alpha = alpha
+
+    @abstractmethod
+    def __call__(self, args: Sequence[tf.Tensor]) -> tf.Tensor:
+        """The degree of equality of two terms, row by row."""
 
     def get_config(self) -> dict[str, float]:
         return {"alpha": self.alpha}

@@ -10,6 +10,7 @@ import re
 import runpy
 import subprocess
 import sys
+from importlib.util import resolve_name
 from pathlib import Path
 from types import ModuleType
 
@@ -37,10 +38,16 @@ PUBLIC_MODULES = [
     importlib.import_module("ltn.errors"),
 ]
 
+
+def _knot(package: str, modules: str) -> frozenset[str]:
+    return frozenset(f"ltn.{package}.{module}" for module in modules.split())
+
+
 # Lowest first: a layer imports only from those before it.
 LAYERS = [
     "errors",
     "_autograph",
+    "_private",
     "fuzzy_ops",
     "language",
     "core",
@@ -54,6 +61,36 @@ LAYERS = [
 ]
 # `Theory.entails` imports what reasons about theories when it is called.
 UPWARD = {("theory", "reasoning")}
+# Modules that import each other, each set with its reason.
+KNOTS: dict[frozenset[str], str] = {
+    # To be removed with the evaluation of plans.
+    _knot("evaluation", "chunks connectives crisp evaluation guards quantifiers terms"): (
+        "each part of an evaluation calls the whole for what is below it"
+    ),
+    # To be removed when theories are composed.
+    _knot("reasoning", "consequence grounding search starts verdict")
+    | _knot("theory", "queries reports saving theory"): "a theory has methods that these modules implement",
+}
+# Concrete classes that derive from concrete classes of ours, each pair with its reason.
+DERIVED = {
+    ("errors.LogicTypeError", "errors.LogicError"): "users catch the root",
+    ("errors.LogicValueError", "errors.LogicError"): "users catch the root",
+    ("core.expressions.Term", "core.expressions.Expression"): "the API: an Expression can be made",
+    ("core.expressions.Formula", "core.expressions.Expression"): "the API: an Expression can be made",
+    ("core.variables.Variable", "core.expressions.Term"): "the API: a function gives a plain Term",
+    ("core.parameters.Constant", "core.expressions.Term"): "the API: a function gives a plain Term",
+    ("core.parameters.Proposition", "core.expressions.Formula"): "the API: a predicate gives a Formula",
+    ("utils.LogitsToPredicateModel", "core.groundings.LogitsModel"): "the API: a deprecated name",
+    # To be looked at with the evaluation of plans.
+    ("evaluation.individuals.Individual", "core.expressions.Term"): "it reads its row late",
+    ("evaluation.groundings.DeclaredVariable", "core.variables.Variable"): "it reads its data late",
+    # To be removed when theories are composed.
+    ("theory.declarations.Declarations", "theory.compilation.CompiledModel"): "the tower of a theory",
+    ("theory.knowledge_base.KnowledgeBase", "theory.declarations.Declarations"): "the tower of a theory",
+    ("theory.training.Training", "theory.knowledge_base.KnowledgeBase"): "the tower of a theory",
+    ("theory.theory.Theory", "theory.training.Training"): "the tower of a theory",
+    ("theory.knowledge.KnowledgeModel", "theory.compilation.CompiledModel"): "the tower of a theory",
+}
 
 
 @pytest.mark.parametrize("module", PUBLIC_MODULES, ids=lambda module: module.__name__)
@@ -91,19 +128,96 @@ def test_examples_in_docstrings(name: str) -> None:
     assert result.failed == 0
 
 
+def imports() -> dict[str, set[str]]:
+    """The modules that each module imports, anywhere: at the top, inside functions, under TYPE_CHECKING."""
+    modules = {_module(path): path for path in PACKAGE.rglob("*.py")}
+    found: dict[str, set[str]] = {}
+    for module, path in modules.items():
+        named: set[str] = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                named.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+                base = resolve_name("." * node.level + (node.module or ""), package)
+                # `from a import b` imports the module a.b where there is one.
+                members = (f"{base}.{alias.name}" for alias in node.names)
+                named.update(member if member in modules else base for member in members)
+        found[module] = named & modules.keys() - {module}
+    return found
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def knots(graph: dict[str, set[str]]) -> set[frozenset[str]]:
+    """The sets of nodes that reach each other, of more than one node."""
+    reached = {node: set(targets) for node, targets in graph.items()}
+    for through in graph:
+        for targets in reached.values():
+            if through in targets:
+                targets |= reached[through]
+    together = {
+        node: frozenset({node, *(other for other in reached[node] if node in reached[other])})
+        for node in graph
+    }
+    return {knot for knot in together.values() if len(knot) > 1}
+
+
 def test_layers_import_downward_only() -> None:
     upward = set()
-    for path in PACKAGE.rglob("*.py"):
-        layer = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-        if layer == "__init__":
+    for module, imported in imports().items():
+        if module == "ltn":
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "ltn":
-                parts = (node.module or "").split(".")
-                for imported in [parts[1]] if len(parts) > 1 else [alias.name for alias in node.names]:
-                    if LAYERS.index(imported) > LAYERS.index(layer):
-                        upward.add((layer, imported))
+        layer = module.split(".")[1]
+        for target in imported:
+            assert target != "ltn", f"{module} imports the whole package"
+            if LAYERS.index(target.split(".")[1]) > LAYERS.index(layer):
+                upward.add((layer, target.split(".")[1]))
     assert upward == UPWARD
+
+
+def test_modules_do_not_import_each_other() -> None:
+    packages = {_module(path) for path in PACKAGE.rglob("__init__.py")}
+    graph = {module: found - packages for module, found in imports().items() if module not in packages}
+    assert knots(graph) == set(KNOTS)
+
+
+@pytest.mark.parametrize(
+    ("graph", "expected"),
+    [
+        ({"a": {"b"}, "b": {"c"}, "c": set()}, []),
+        ({"a": {"b"}, "b": {"a"}, "c": {"a"}}, ["ab"]),
+        ({"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"e"}, "e": {"d"}}, ["abc", "de"]),
+    ],
+)
+def test_knots_are_found(graph: dict[str, set[str]], expected: list[str]) -> None:
+    assert knots(graph) == {frozenset(knot) for knot in expected}
+
+
+def test_a_class_is_abstract_or_final() -> None:
+    classes = {
+        member
+        for name in MODULES
+        for member in vars(importlib.import_module(name)).values()
+        if inspect.isclass(member) and _is_ours(member)
+    }
+    derived = {
+        (_name(kind), _name(base))
+        for kind in classes
+        for base in kind.__bases__
+        if _is_ours(base) and not inspect.isabstract(base) and not inspect.isabstract(kind)
+    }
+    assert derived == set(DERIVED)
+
+
+def _is_ours(kind: type) -> bool:
+    return kind.__module__.split(".")[0] == "ltn"
+
+
+def _name(kind: type) -> str:
+    return f"{kind.__module__.removeprefix('ltn.')}.{kind.__qualname__}"
 
 
 def test_files_stay_small() -> None:

@@ -9,6 +9,7 @@ import keras
 import tensorflow as tf
 
 from ltn._autograph import no_autograph
+from ltn._private import is_eager, logits_before
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops import log1mexp, log_zero
 
@@ -129,13 +130,12 @@ def logits_of(output: tf.Tensor) -> tf.Tensor | None:
     >>> output.numpy().tolist(), logits_of(output).numpy().tolist()
     ([[0.0]], [[-200.0]])
     """
-    # Keras's sigmoid and softmax attach their argument to their result.
-    logits = getattr(output, "_keras_logits", None)
+    logits = logits_before(output)
     if logits is None or output.shape.rank is None or any(size != 1 for size in output.shape[1:]):
         return None
     if not tf.is_tensor(logits) or logits.shape.as_list() != output.shape.as_list():
         return None
-    if not isinstance(output, tf.__internal__.EagerTensor):
+    if not is_eager(output):
         return logits if output.op.type == "Sigmoid" else None
     # An eager tensor does not tell what computed it: a softmax (over one class, or over the rows) gives
     # other values.

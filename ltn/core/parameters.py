@@ -1,5 +1,6 @@
 """Constants and propositions: groundings that can be learned, tracked by Keras as weights."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ class _UnitInterval(keras.constraints.Constraint):
         return tf.clip_by_value(tf.convert_to_tensor(w), 0.0, 1.0)
 
 
-class _Parameter(keras.Layer):
+class _Parameter(keras.Layer, ABC):
     """A tensor, fixed or a weight: a Keras layer, found, saved and restored by the model that holds it."""
 
     def __init__(
@@ -45,6 +46,10 @@ class _Parameter(keras.Layer):
                     autocast=False,
                 )
         self.built = True
+
+    @abstractmethod
+    def __repr__(self) -> str:
+        """As the expression that it is, not as a layer."""
 
     @property
     def tensor(self) -> tf.Tensor | tf.Variable:

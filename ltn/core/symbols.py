@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ class Batch(NamedTuple):
     shapes: tuple[FeatureShape, ...]
 
 
-class Symbol(keras.Layer):
+class Symbol(keras.Layer, ABC):
     """A symbol with its grounding; a Keras layer, found, saved and restored by the model that holds it."""
 
     def __init__(self, model: Callable[..., Any], name: str | None = None):
@@ -39,6 +40,10 @@ class Symbol(keras.Layer):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}('{self.name}')"
+
+    @abstractmethod
+    def __call__(self, inputs: Term | Sequence[Term], *args: Any, **kwargs: Any) -> Any:
+        """The symbol applied to a term, or to a list of terms."""
 
     @property
     def trainable_variables(self) -> list[Any]:

@@ -9,10 +9,8 @@ from typing import Any
 
 import tensorflow as tf
 
-# Private, but TensorFlow has no public way to ask whether any tape is recording.
-from tensorflow.python.eager import record
-
 from ltn._autograph import no_autograph
+from ltn._private import a_tape_may_record
 from ltn.core import axes
 from ltn.core.checks import check_sizes
 from ltn.core.expressions import Term, as_float_tensor
@@ -99,7 +97,7 @@ class Variable(Term):
         elif (
             any(isinstance(constant.tensor, tf.Variable) for constant in constants)
             and tf.executing_eagerly()
-            and not record.could_possibly_record()
+            and not a_tape_may_record()
         ):
             warnings.warn(
                 f"The variable '{label}' is built from trainable constants outside any "

@@ -1,0 +1,84 @@
+"""What is private in Keras and TensorFlow, and needed all the same: every use of it, in one place.
+
+Each function tells the versions on which it was tried. A test of each fails where the name is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+import tensorflow as tf
+from tensorflow.python.eager import record
+
+# Private methods of keras.Model that a model of ours overrides, and what Keras asks of them.
+# Tried on Keras 3.8 and 3.15.
+OVERRIDDEN = {
+    "_get_metrics_result_or_logs": "What `fit` and `evaluate` return and show, from the last step's logs.",
+    "_maybe_symbolic_build": "Builds the model before the first step of `fit` and `evaluate`.",
+}
+
+
+def logits_before(output: tf.Tensor) -> Any:
+    """What Keras's sigmoid or softmax was applied to, which Keras attaches to their output; else None.
+
+    Tried on Keras 3.8 and 3.15.
+    """
+    return getattr(output, "_keras_logits", None)
+
+
+def is_eager(tensor: tf.Tensor) -> bool:
+    """Whether the tensor has a value now, rather than being a node of a graph.
+
+    Tried on TensorFlow 2.16 and 2.21.
+    """
+    return isinstance(tensor, tf.__internal__.EagerTensor)
+
+
+def a_tape_may_record() -> bool:
+    """Whether any tf.GradientTape may be recording; TensorFlow has no public way to ask.
+
+    Tried on TensorFlow 2.16 and 2.21.
+    """
+    return bool(record.could_possibly_record())
+
+
+def layers_within(layer: keras.Layer) -> list[keras.Layer]:
+    """The layer and all layers inside it, at any depth, from the outside in.
+
+    Tried on Keras 3.8 and 3.15.
+    """
+    return list(layer._flatten_layers())
+
+
+def loss_tracker(model: keras.Model) -> keras.metrics.Metric:
+    """The mean of the loss that a compiled model shows in its logs.
+
+    Tried on Keras 3.8 and 3.15.
+    """
+    return model._loss_tracker
+
+
+def weights_of_optimizer(optimizer: keras.optimizers.Optimizer) -> list[Any]:
+    """The weights that the optimizer was built for; none before it is built.
+
+    Tried on Keras 3.8 and 3.15.
+    """
+    return list(getattr(optimizer, "_trainable_variables", []))
+
+
+def start_at_epoch(model: keras.Model, epoch: int | None) -> None:
+    """Let the training that is about to begin start at an epoch; None for what `fit` was told.
+
+    Tried on Keras 3.8 and 3.15.
+    """
+    model._initial_epoch = epoch
+
+
+def is_validation(kwargs: Mapping[str, Any]) -> bool:
+    """Whether `fit` itself calls `evaluate` with these arguments, on data that it has kept.
+
+    Tried on Keras 3.8 and 3.15.
+    """
+    return bool(kwargs.get("_use_cached_eval_dataset"))

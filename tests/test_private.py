@@ -1,0 +1,154 @@
+"""What is private in Keras and TensorFlow is there, and does what the library takes it to do."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from ltn import _private
+from tests.tolerance import assert_close
+
+PACKAGE = Path(_private.__file__).parent
+PRIVATE_NAMES = [
+    "tensorflow.python",
+    "__internal__",
+    "_flatten_layers",
+    "_get_metrics_result_or_logs",
+    "_initial_epoch",
+    "_keras_logits",
+    "_loss_tracker",
+    "_maybe_symbolic_build",
+    "_trainable_variables",
+    "_use_cached_eval_dataset",
+]
+# These override methods of Keras, whose names cannot stand elsewhere.
+OVERRIDING = {"theory/training.py": set(_private.OVERRIDDEN)}
+# To be removed when these modules call `_private`.
+NOT_YET = {
+    "evaluation/calls.py": {"_flatten_layers"},
+    "evaluation/chunks.py": {"_flatten_layers"},
+    "theory/training.py": {"_loss_tracker", "_trainable_variables", "_use_cached_eval_dataset"},
+}
+X, Y = np.zeros((4, 2), np.float32), np.zeros((4, 1), np.float32)
+
+
+def small(model: type[keras.Model] = keras.Model) -> keras.Model:
+    inputs = keras.Input((2,))
+    built = model(inputs, keras.layers.Dense(1)(inputs))
+    built.compile("sgd", "mse")
+    return built
+
+
+def test_nothing_private_is_used_elsewhere() -> None:
+    found: dict[str, set[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        text = path.read_text()
+        used = {name for name in PRIVATE_NAMES if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)}
+        if used and path.name != "_private.py":
+            found[path.relative_to(PACKAGE).as_posix()] = used
+    allowed = {
+        module: OVERRIDING.get(module, set()) | NOT_YET.get(module, set())
+        for module in OVERRIDING.keys() | NOT_YET.keys()
+    }
+    assert found == allowed
+
+
+@pytest.mark.parametrize("activation", ["sigmoid", "softmax"])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_logits_are_attached_to_what_activations_return(activation: str, compiled: bool) -> None:
+    dense = keras.layers.Dense(2, activation=activation, kernel_initializer="ones")
+    dense.build((None, 2))
+
+    def logits(x: tf.Tensor) -> Any:
+        return _private.logits_before(dense(x))
+
+    found = (tf.function(logits) if compiled else logits)(tf.constant([[100.0, 50.0]]))
+    assert_close(found, [[150.0, 150.0]])
+    assert _private.logits_before(keras.layers.Dense(2)(X)) is None
+
+
+def test_eager_tensors() -> None:
+    seen = []
+
+    @tf.function
+    def traced(x: tf.Tensor) -> tf.Tensor:
+        seen.append(_private.is_eager(x))
+        return x
+
+    assert _private.is_eager(traced(tf.constant(1.0)))
+    assert seen == [False]
+
+
+def test_recording_tapes() -> None:
+    assert not _private.a_tape_may_record()
+    with tf.GradientTape() as tape:
+        assert _private.a_tape_may_record()
+        with tape.stop_recording():
+            assert not _private.a_tape_may_record()
+    assert not _private.a_tape_may_record()
+
+
+def test_layers_from_the_outside_in() -> None:
+    inner = keras.Sequential([keras.layers.Dense(1), keras.layers.BatchNormalization()])
+    outer = keras.Sequential([inner])
+    found = _private.layers_within(outer)
+    assert found[:2] == [outer, inner]
+    assert set(map(id, inner.layers)) <= set(map(id, found))
+
+
+def test_the_loss_tracker_is_the_loss_of_the_logs() -> None:
+    model = small()
+    history = model.fit(X, Y + 1.0, verbose=0, shuffle=False)
+    assert isinstance(_private.loss_tracker(model), keras.metrics.Metric)
+    assert_close(_private.loss_tracker(model).result(), history.history["loss"][-1])
+
+
+def test_the_weights_of_an_optimizer() -> None:
+    model = small()
+    fresh = keras.optimizers.Adam()
+    assert _private.weights_of_optimizer(fresh) == []
+    fresh.build(model.trainable_variables)
+    assert [id(weight) for weight in _private.weights_of_optimizer(fresh)] == [
+        id(weight) for weight in model.trainable_variables
+    ]
+
+
+def test_training_starts_at_an_epoch() -> None:
+    model = small()
+    _private.start_at_epoch(model, 2)
+    assert model.fit(X, Y, epochs=3, verbose=0).epoch == [2]
+    _private.start_at_epoch(model, None)
+    assert model.fit(X, Y, epochs=3, verbose=0).epoch == [0, 1, 2]
+
+
+@pytest.mark.parametrize("name", _private.OVERRIDDEN)
+def test_keras_calls_what_is_overridden(name: str) -> None:
+    called = []
+
+    def overriding(self: keras.Model, *args: Any, **kwargs: Any) -> Any:
+        called.append(name)
+        return getattr(keras.Model, name)(self, *args, **kwargs)
+
+    model = small(type("Model", (keras.Model,), {name: overriding}))
+    model.fit(X, Y, verbose=0)
+    during_fit = len(called)
+    model.evaluate(X, Y, verbose=0)
+    assert 0 < during_fit < len(called)
+
+
+def test_validation_is_told_from_evaluation() -> None:
+    told = []
+
+    class Model(keras.Model):
+        def evaluate(self, *args: Any, **kwargs: Any) -> Any:
+            told.append(_private.is_validation(kwargs))
+            return super().evaluate(*args, **kwargs)
+
+    model = small(Model)
+    model.fit(X, Y, validation_data=(X, Y), verbose=0)
+    model.evaluate(X, Y, verbose=0)
+    assert told == [True, False]
