@@ -109,7 +109,7 @@ This page is the output of `make bench`.
 - **facts**: `F(a, b)` about 32 individuals, each an axiom, beside one axiom `forall diag(u, v): F(u, v)`.
 - **quantifier**: `Forall(x, P(x))` beside the mean squared error of the same network.
 - **reasoning**: `theory.entails` with ten starting points beside one; a step is a call.
-- **first trace**: what passes between the axioms in text and the end of the first training step. Each step
+- **first trace**: the time from the axioms in text to the end of the first training step. Each step
   makes the theory anew, reads its axioms, traces its training step and takes it once; the networks are built
   beforehand. The peak holds the graphs of all rounds. Smokers and addition of 2 digits are the theories
   above. Addition of {DIGITS} digits, with `log_product` on batches of 4 sums, is one formula that goes from

@@ -1,4 +1,4 @@
-"""The first trace: what passes between the axioms in text and the first training step.
+"""The first trace: the time from the axioms in text to the end of the first training step.
 
 Each step makes the theory anew, so that nothing is left from the trace before. Its networks stay: what it
 costs to build them is not measured.
