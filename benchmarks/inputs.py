@@ -35,6 +35,26 @@ def additions(task: str, batches: int = 1) -> tuple[list[np.ndarray], np.ndarray
     return images, rng.integers(10, size=(count, len(places))) @ np.array(places)
 
 
+def long_additions(digits: int, count: int) -> dict[str, np.ndarray]:
+    """Noise in the shape of images of two numbers, and the digits of their sums; the last digit comes first.
+
+    Args:
+        digits: of each number.
+        count: of sums.
+
+    Returns:
+        Images x0, y0, x1, y1, ..., (count, 28, 28, 1) each, and the digits n0, n1, ... of the sums, one more
+        than each number has.
+    """
+    rng = np.random.default_rng(0)
+    table, carries = {}, np.zeros(count, int)
+    for place in range(digits):
+        for name in (f"x{place}", f"y{place}"):
+            table[name] = rng.uniform(size=(count, 28, 28, 1)).astype(np.float32)
+        carries, table[f"n{place}"] = np.divmod(rng.integers(10, size=(2, count)).sum(axis=0) + carries, 10)
+    return {**table, f"n{digits}": carries}
+
+
 def clouds(count: int) -> np.ndarray:
     """Points around one centre in each quadrant, as in examples/clustering.py."""
     rng = np.random.default_rng(0)

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 WORKER = Path(__file__).with_name("worker.py")
+CHECKOUT = Path(__file__).parents[1]
 OURS = "this library"
 NOT_MEASURED = "not measured"
 # How much of a log is shown where a worker fails.
@@ -31,7 +32,11 @@ LEAST_ROUNDS, MOST_STEPS = 3, 1000
 
 @dataclass(frozen=True)
 class Program:
-    """A function that builds a step, in a file of `package`, and the environment that it runs in."""
+    """A function that builds a step, in a file of `package`, and the environment that it runs in.
+
+    In the environment of this library, `library` is the folder that holds the package `ltn`; `runs_ltn` tells
+    whether the step runs it.
+    """
 
     name: str
     file: str
@@ -39,6 +44,8 @@ class Program:
     arguments: tuple[Any, ...] = ()
     environment: str = OURS
     package: str = "benchmarks.programs"
+    library: Path = CHECKOUT
+    runs_ltn: bool = True
 
 
 @dataclass(frozen=True)
@@ -72,10 +79,11 @@ class Worker:
         self.program, self.steps, self.measured = program, 1, Measured()
         module = f"{program.package}.{program.file}"
         command = [python, "-I", "-W", "ignore", str(WORKER), module, program.function]
+        library = [str(program.library)] if program.environment == OURS else []
         # Closed with the worker, not with a block.
         self.log = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self.process = subprocess.Popen(
-            [*command, json.dumps(program.arguments)],
+            [*command, json.dumps(program.arguments), *library],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,

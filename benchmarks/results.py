@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from benchmarks import environments, worker
 from benchmarks.race import OURS, Measured, Pace, Program, ratio
-from benchmarks.suite import GIB, THEORY, Workload
+from benchmarks.suite import DIGITS, GIB, THEORY, Workload
 
 HEADER = ("workload", "program", "ms per step", "x baseline", "x Theory", "peak MiB", "target", "met")
 MIB = 2**20
@@ -53,15 +53,25 @@ def times(name: str, other: str, found: Mapping[str, Measured]) -> str:
     """The ratio of the times of two programs, with its quartiles."""
     if name == other or other not in found:
         return ""
-    quartiles = ratio(found[name], found[other])
-    return "" if quartiles is None else "{1:.2f} ({0:.2f} to {2:.2f})".format(*quartiles)
+    return quartiles(found[name], found[other])
+
+
+def quartiles(first: Measured, second: Measured) -> str:
+    """How many times the seconds of the second the first takes: the median, and the quartiles around it."""
+    found = ratio(first, second)
+    return "" if found is None else "{1:.2f} ({0:.2f} to {2:.2f})".format(*found)
 
 
 def table(outcomes: Sequence[Outcome], reasons: Reasons) -> str:
-    """One row for each program, in Markdown with aligned columns."""
+    """One row for each program."""
     lines = [row(program, outcome, reasons) for outcome in outcomes for program in outcome[0].programs]
-    everything = [HEADER, *lines]
-    widths = [max(len(line[column]) for line in everything) for column in range(len(HEADER))]
+    return markdown(HEADER, lines)
+
+
+def markdown(header: Row, rows: Sequence[Row]) -> str:
+    """A table in Markdown, with aligned columns."""
+    everything = [header, *rows]
+    widths = [max(len(line[column]) for line in everything) for column in range(len(header))]
     padded = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |"
         for line in everything
@@ -93,10 +103,18 @@ This page is the output of `make bench`.
   in the peers' programs, so that a theory searches its guards once; as data it searches them in every step.
 - **smokers**: the paper's section 4.7, 14 embeddings, three networks, twelve axioms.
 - **relation**: `forall x, y: F(x, y) -> F(y, x)` over n learned embeddings of five features.
-  With `chunk`, its pairs are evaluated so many at a time, and again for the gradient.
+  With `chunk`, its pairs are evaluated so many at a time, and again for the gradient. The program by hand is
+  plain TensorFlow: it applies the first layer of the network to each side of a pair on its own, to n rows
+  instead of n^2, and adds up what it gets.
 - **facts**: `F(a, b)` about 32 individuals, each an axiom, beside one axiom `forall diag(u, v): F(u, v)`.
 - **quantifier**: `Forall(x, P(x))` beside the mean squared error of the same network.
 - **reasoning**: `theory.entails` with ten starting points beside one; a step is a call.
+- **first trace**: the time from the axioms in text to the end of the first training step. Each step
+  makes the theory anew, reads its axioms, traces its training step and takes it once; the networks are built
+  beforehand. The peak holds the graphs of all rounds. Smokers and addition of 2 digits are the theories
+  above. Addition of {DIGITS} digits, with `log_product` on batches of 4 sums, is one formula that goes from
+  place to place, `exists c1: (exists d, e where d + e = n0 + 10 * c1: digit(x0, d) & digit(y0, e)) &
+  (exists c2: ...)`. Its quantifiers are nested as deep as the numbers are long.
 - **start-up**: a fresh process that imports the library, beside one that imports TensorFlow.
 
 `Theory` is a theory with axioms in text, by the function that `fit` or `evaluate` runs for each batch.

@@ -12,9 +12,10 @@ THEORY, CORE, CNN = "Theory", "ltn.core", "CNN baseline"
 GIB = 2**30
 
 POINTS = (200, 400, 800, 1600, 3200)
-INDIVIDUALS = (100, 300, 1000, 3000)
 CHUNK = 100_000
 FACTS = (10, 100, 1000)
+# The length of the numbers in the longest addition.
+DIGITS = 15
 
 
 @dataclass(frozen=True)
@@ -68,27 +69,42 @@ class Workload:
     targets: tuple[Target, ...] = ()
 
 
-FASTER = tuple(Target(peer, 4.0, THEORY, at_least=True) for peer in (LTN21, LTNTORCH))
+def faster(times: float) -> tuple[Target, ...]:
+    """How many times as long as the theory each peer takes, at least."""
+    return tuple(Target(peer, times, THEORY, at_least=True) for peer in (LTN21, LTNTORCH))
+
+
+# How many individuals a relation is between, and what is aimed at there.
+INDIVIDUALS = {
+    100: (),
+    300: faster(3.0),
+    1000: faster(3.0),
+    3000: (Target(THEORY, 4.0), *faster(3.0)),
+}
 
 
 def workloads() -> list[Workload]:
     """All of them, in the order of the table."""
     return [
-        addition("single", "train", Target(THEORY, 1.05, CNN), *FASTER),
-        addition("two", "train", Target(THEORY, 1.0, CNN), *FASTER),
+        addition("single", "train", Target(THEORY, 1.05, CNN), *faster(4.0)),
+        addition("two", "train", Target(THEORY, 1.0, CNN), *faster(4.0)),
         addition("three", "train", Target(THEORY, 3.0, CNN), Target(THEORY, 2.0)),
         addition("single", "query"),
         addition("two", "query"),
-        *(Workload(f"clustering, {count} points", clustering(count), targets=FASTER) for count in POINTS),
-        Workload("smokers", logic("smokers")),
+        *(
+            Workload(f"clustering, {count} points", clustering(count), targets=faster(4.0))
+            for count in POINTS
+        ),
+        Workload("smokers", logic("smokers"), targets=faster(3.0)),
         *(
             Workload(f"relation, {count} individuals", relation(count), targets=targets)
-            for count, targets in zip(INDIVIDUALS, ((), (), (), (Target(THEORY, 4.0),)), strict=True)
+            for count, targets in INDIVIDUALS.items()
         ),
         *(facts(count) for count in FACTS),
         quantifier(),
         reasoning("propositions"),
         reasoning("smokers"),
+        *traces(),
         start(),
     ]
 
@@ -110,9 +126,10 @@ def clustering(count: int) -> tuple[Program, ...]:
 
 
 def relation(count: int) -> tuple[Program, ...]:
-    """A relation between individuals; where there are many pairs, in chunks too."""
+    """A relation between individuals, also by hand; where there are many pairs, in chunks too."""
+    by_hand = Program("by hand, layer split", "hand", "relation", (count,), runs_ltn=False)
     in_chunks = Program(f"Theory, chunk={CHUNK}", "theories", "relation", (count, CHUNK))
-    return (*logic("relation", count), *([in_chunks] if count**2 > CHUNK else []))
+    return (*logic("relation", count), by_hand, *([in_chunks] if count**2 > CHUNK else []))
 
 
 def facts(count: int) -> Workload:
@@ -130,13 +147,13 @@ def addition(task: str, phase: str, *targets: Target) -> Workload:
         # The others would hold all 10^6 combinations of digits for each example.
         programs = programs[:1]
     digits = {"single": "1 digit", "two": "2 digits", "three": "3 digits"}[task]
-    baseline = Program(CNN, "baselines", "addition", (task, phase))
+    baseline = Program(CNN, "baselines", "addition", (task, phase), runs_ltn=False)
     return Workload(f"addition, {digits}, {phase}", (baseline, *programs), CNN, targets)
 
 
 def quantifier() -> Workload:
     """One axiom, beside the loss that a Keras user would write."""
-    plain = Program("mean squared error", "quantifier", "plain")
+    plain = Program("mean squared error", "quantifier", "plain", runs_ltn=False)
     return Workload(
         "quantifier over 10 000 points",
         (plain, Program("Forall(x, P(x))", "quantifier", "logic")),
@@ -150,9 +167,19 @@ def reasoning(function: str) -> Workload:
     return Workload(f"reasoning, {function}", (one, ten), one.name)
 
 
+def traces() -> list[Workload]:
+    """The first training step of theories, which is traced."""
+    programs = {
+        "smokers": Program(THEORY, "traces", "smokers"),
+        "addition, 2 digits": Program(THEORY, "traces", "addition", ("two",)),
+        f"addition, {DIGITS} digits": Program(THEORY, "traces", "long_addition", (DIGITS,)),
+    }
+    return [Workload(f"first trace, {title}", (program,)) for title, program in programs.items()]
+
+
 def start() -> Workload:
     """Importing the library, beside importing TensorFlow."""
-    tensorflow = Program("import tensorflow", "start", "importing", ("tensorflow",))
+    tensorflow = Program("import tensorflow", "start", "importing", ("tensorflow",), runs_ltn=False)
     programs = (
         tensorflow,
         Program("import ltn", "start", "importing", ("ltn",)),

@@ -1,8 +1,9 @@
 """The process of one program: it builds a step, then runs it as often as it is asked to.
 
-    python -I benchmarks/worker.py MODULE FUNCTION ARGUMENTS
+    python -I benchmarks/worker.py MODULE FUNCTION ARGUMENTS [LIBRARY]
 
-ARGUMENTS is a JSON list, with which the function of the module is called; it returns the step. Each line
+ARGUMENTS is a JSON list, with which the function of the module is called; it returns the step. LIBRARY is the
+folder that holds the package `ltn`; without it `ltn` is what the environment has installed. Each line
 on stdin is a number of steps; each line on stdout is an answer in JSON: {} when the step is built, then the
 seconds per step and the peak memory in bytes, or what went wrong. It runs in the environments of other
 libraries too, so it needs nothing but Python.
@@ -52,13 +53,18 @@ def said(error: Exception) -> str:
     return "out of memory" if any(word in words for word in ("OOM", "emory")) else type(error).__name__
 
 
-def main(module: str, function: str, arguments: str) -> None:
+def main(module: str, function: str, arguments: str, library: str = "") -> None:
     """Build, then answer until stdin ends."""
     # What a library prints is no answer.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
-    # Behind the installed packages: in the environment of another library, `ltn` is that library.
-    sys.path.append(str(Path(__file__).parents[1]))
+    programs = str(Path(__file__).parents[1])
+    if library:
+        # Before the installed packages, which may hold `ltn` and even the programs of another checkout.
+        sys.path[:0] = [library, programs]
+    else:
+        # Behind them: in the environment of another library, `ltn` is that library.
+        sys.path.append(programs)
     _, most = resource.getrlimit(resource.RLIMIT_DATA)
     if most == resource.RLIM_INFINITY or most > MEMORY_LIMIT:
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_LIMIT, most))

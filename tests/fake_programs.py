@@ -1,5 +1,6 @@
 """Programs for the tests of the benchmarks: workers that need nothing, and workers that fail."""
 
+import importlib
 import os
 import signal
 import time
@@ -16,6 +17,11 @@ def sleeping(seconds: float) -> Step:
         return 0.0
 
     return step
+
+
+def obeying() -> Step:
+    """A step that takes as long as the `ltn` that it finds tells it."""
+    return sleeping(importlib.import_module("ltn").SECONDS)
 
 
 def dying() -> Step:

@@ -1,5 +1,6 @@
 """Whole programs, written as users of the published API write them: they run, compile once, and learn."""
 
+import dataclasses
 import logging
 import sys
 from pathlib import Path
@@ -12,7 +13,8 @@ import tensorflow as tf
 
 import ltn
 from benchmarks import __main__ as benchmarks
-from benchmarks import environments, race, results, suite
+from benchmarks import beside, environments, race, results, suite
+from benchmarks.programs.traces import formula_of_long_addition, theory_of_long_addition
 
 Not = ltn.Wrapper_Connective(ltn.fuzzy_ops.Not_Std())
 And = ltn.Wrapper_Connective(ltn.fuzzy_ops.And_Prod())
@@ -185,7 +187,8 @@ def test_the_benchmarks_without_peers(tmp_path: Path, capsys: pytest.CaptureFixt
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
     measured = {row[1]: row[2] for row in cells}
     assert list(measured) == [
-        *("Theory", "ltn.core", "ltn 2.1", "LTNtorch", "mean squared error", "Forall(x, P(x))"),
+        *("Theory", "ltn.core", "ltn 2.1", "LTNtorch", "by hand, layer split"),
+        *("mean squared error", "Forall(x, P(x))"),
     ]
     for name, time in measured.items():
         if name in ("ltn 2.1", "LTNtorch"):
@@ -195,6 +198,67 @@ def test_the_benchmarks_without_peers(tmp_path: Path, capsys: pytest.CaptureFixt
     text = page.read_text()
     assert table in text
     assert "LTNtorch was not measured: peers were left out" in text
+
+
+def test_a_program_runs_with_the_library_of_each_checkout(tmp_path: Path) -> None:
+    for name, seconds in {"new": 0.2, "old": 0.01}.items():
+        # Programs are never those of the checkouts that are compared.
+        for package, text in {"ltn": f"SECONDS = {seconds}", "benchmarks": "raise ImportError"}.items():
+            (tmp_path / name / package).mkdir(parents=True)
+            (tmp_path / name / package / "__init__.py").write_text(text)
+    pace = race.Pace(rounds=3, round=0.01, building=20.0, step=5.0)
+    with beside.library_of(tmp_path / "new") as new, beside.library_of(tmp_path / "old") as old:
+        program = dataclasses.replace(fake("obeying"), library=new)
+        found = beside.compare(suite.Workload("work", (program,)), program, old, pace)
+    assert found.title == "work, obeying"
+    assert min(found.old.seconds) < 0.2 <= min(found.new.seconds)
+
+
+def test_what_is_slower_beyond_the_spread() -> None:
+    old, failed = race.Measured([1.0, 1.0, 1.0]), race.Measured(failure="TypeError")
+    found = [
+        beside.Comparison("slow", "Theory", old, race.Measured([1.04, 1.08, 1.12])),
+        beside.Comparison("scattered", "Theory", old, race.Measured([0.9, 1.1, 1.2])),
+        beside.Comparison("fast", "Theory", old, race.Measured([0.5, 0.5, 0.5])),
+        beside.Comparison("broken", "Theory", old, failed),
+    ]
+    assert [one.is_slower for one in found] == [True, False, False, None]
+    assert beside.row(found[0]) == ("slow", "Theory", "1000.00", "1080.00", "1.08 (1.06 to 1.10)", "YES")
+    assert beside.row(found[3]) == ("broken", "Theory", "1000.00", "TypeError", "", "not compared")
+    assert beside.report(found).split("\n\n")[1:] == [
+        "Slower by more than 3 % beyond the spread: 1\n- slow, Theory: 1.08 (1.06 to 1.10)",
+        "Not compared: 1\n- broken, Theory",
+    ]
+
+
+def test_only_programs_that_run_ltn_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = [workload for workload in suite.workloads() if workload.title.startswith(("relation", "quant"))]
+    names = {program.name for _, program in beside.pairs(chosen)}
+    assert names == {"Theory", "ltn.core", "Theory, chunk=100000", "Forall(x, P(x))"}
+    with pytest.raises(SystemExit):
+        benchmarks.main(["--beside", "nowhere"])
+    assert "there is no package `ltn` in nowhere" in capsys.readouterr().err
+
+
+def test_long_addition_is_true_of_sums_only() -> None:
+    """47 + 58 = 105, on images whose pixels all have the colour of their digit."""
+
+    def digit(individuals: list[tf.Tensor]) -> tf.Tensor:
+        image, number = individuals
+        shown = tf.round(9.0 * image[:, 0, 0, 0])
+        return tf.where(tf.equal(shown, number[:, 0]), 0.99, 0.001)
+
+    theory = theory_of_long_addition(2, ltn.Predicate.Lambda(digit))
+    shown = {"x1": 4, "x0": 7, "y1": 5, "y0": 8}
+    images = {name: np.full((1, 28, 28, 1), number / 9, np.float32) for name, number in shown.items()}
+
+    def truth(*sums: int) -> float:
+        results = {f"n{place}": np.array([number]) for place, number in enumerate(sums)}
+        return float(theory.query(formula_of_long_addition(2), images | results, semantics="godel"))
+
+    assert truth(5, 0, 1) > 0.9
+    for wrong in ((5, 1, 1), (5, 9, 0), (4, 0, 1)):
+        assert truth(*wrong) < 0.01
 
 
 def test_a_peer_that_cannot_be_had_has_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,11 @@ def fed(examples: Any, batch_size: int) -> tf.data.Dataset:
     return full.concatenate(tf.data.Dataset.from_tensors(smaller)).take(len(full)).repeat()
 
 
+def no_data() -> tf.data.Dataset:
+    """Endless batches for axioms that need no data, as `fit` gives them to a theory."""
+    return tf.data.Dataset.from_tensors({"no data": tf.zeros(1)}).repeat()
+
+
 def step_of(model: keras.Model, data: tf.data.Dataset, phase: str) -> Step:
     """A step of training, phase "train", or of evaluation, phase "query"."""
     if phase == "train":

@@ -1,13 +1,14 @@
 """The workloads as theories with axioms in text, by the functions that `fit` and `evaluate` run."""
 
 import itertools
+from collections.abc import Mapping
 
 import keras
 import numpy as np
 
 import ltn
 from benchmarks import inputs
-from benchmarks.programs.keras_steps import BATCHES, fed, step_of
+from benchmarks.programs.keras_steps import BATCHES, fed, no_data, step_of
 from benchmarks.worker import Step
 from examples.addition import AXIOMS, network_of_digits
 from examples.clustering import network_of_clusters, theory_of_clusters
@@ -26,17 +27,32 @@ IMAGES = {
 
 def addition(task: str, phase: str) -> Step:
     """A step of learning to read digits from sums, or of asking how true the axiom is."""
+    theory = theory_of_addition(task, predicate_of_digits())
+    return step_of_theory(theory, table_of_addition(task), inputs.BATCH, phase)
+
+
+def predicate_of_digits() -> ltn.Predicate:
+    """`digit(x, d)`, on the network of examples/addition.py."""
+    return ltn.Predicate.FromLogits(network_of_digits(), "softmax")
+
+
+def table_of_addition(task: str) -> dict[str, np.ndarray]:
+    """The images and sums of some batches, by the names of their variables."""
+    pixels, sums = inputs.additions(task, BATCHES)
+    return {**dict(zip(IMAGES[task], pixels, strict=True)), "n": sums}
+
+
+def theory_of_addition(task: str, digit: ltn.Predicate) -> ltn.Theory:
+    """One axiom about images and the sum of the numbers that they show."""
     theory = ltn.Theory("stable_product", p_forall=2, p_exists=2)
     images = theory.domain("images", shape=(28, 28, 1), bounds=(0, 1))
     digits = theory.domain("digits", values=range(10))
     theory.variables(", ".join(IMAGES[task]), images)
     theory.variable("n", theory.domain("results"))
     theory.variables(", ".join(f"d{place + 1}" for place in range(len(IMAGES[task]))), digits)
-    theory.predicate("digit", (images, digits), ltn.Predicate.FromLogits(network_of_digits(), "softmax"))
+    theory.predicate("digit", (images, digits), digit)
     theory.axiom((AXIOMS | {"three": THREE_DIGITS})[task])
-    pixels, sums = inputs.additions(task, BATCHES)
-    table = {**dict(zip(IMAGES[task], pixels, strict=True)), "n": sums}
-    return step_of_theory(theory, table, inputs.BATCH, phase)
+    return theory
 
 
 def clustering(count: int, as_data: bool = False) -> Step:
@@ -89,8 +105,14 @@ def smokers() -> Step:
     return step_of_theory(theory_of_smokers())
 
 
-def theory_of_smokers() -> ltn.Theory:
-    """14 embeddings, three networks, twelve axioms."""
+def predicates_of_smokers() -> dict[str, ltn.Predicate]:
+    """Three networks: who smokes, who has cancer, who are friends."""
+    arguments = {"S": 1, "C": 1, "F": 2}
+    return {name: ltn.Predicate.MLP([inputs.FEATURES] * count, (8, 8)) for name, count in arguments.items()}
+
+
+def theory_of_smokers(predicates: Mapping[str, ltn.Predicate] | None = None) -> ltn.Theory:
+    """14 embeddings, three networks, twelve axioms; the networks are new unless they are given."""
     keras.utils.set_random_seed(0)
     theory = ltn.Theory("stable_product", p_forall=2, p_exists=6)
     people = theory.domain("people", shape=inputs.FEATURES)
@@ -98,9 +120,8 @@ def theory_of_smokers() -> ltn.Theory:
     theory.variables("x, y", people)
     for name, individuals in inputs.GIVEN.items():
         theory.variable(name, people, values=individuals)
-    for name in "SC":
-        theory.predicate(name, people, ltn.Predicate.MLP([inputs.FEATURES], (8, 8)))
-    theory.predicate("F", (people, people), ltn.Predicate.MLP([inputs.FEATURES] * 2, (8, 8)))
+    for name, predicate in (predicates or predicates_of_smokers()).items():
+        theory.predicate(name, (people, people) if name == "F" else people, predicate)
     theory.axioms("""
         forall diag(f1, f2): F(f1, f2)
         forall diag(g1, g2): ~F(g1, g2)
@@ -127,5 +148,5 @@ def step_of_theory(
     """What `fit` or `evaluate` calls for each batch, fed as they feed it."""
     theory.compile(keras.optimizers.Adam(1e-3))
     theory.fit(table, batch_size=batch_size, verbose=0)
-    data = ltn.theory.sources.no_data() if table is None else fed(table, batch_size)
+    data = no_data() if table is None else fed(table, batch_size)
     return step_of(theory, data, phase)
