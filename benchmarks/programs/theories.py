@@ -4,6 +4,7 @@ import itertools
 
 import keras
 import numpy as np
+import tensorflow as tf
 
 import ltn
 from benchmarks import inputs
@@ -118,6 +119,11 @@ def theory_of_smokers() -> ltn.Theory:
     return theory
 
 
+def no_data() -> tf.data.Dataset:
+    """What `fit` and `evaluate` feed where the axioms need no data."""
+    return tf.data.Dataset.from_tensors({"no data": tf.zeros(1)}).repeat()
+
+
 def step_of_theory(
     theory: ltn.Theory,
     table: dict[str, np.ndarray] | None = None,
@@ -127,5 +133,5 @@ def step_of_theory(
     """What `fit` or `evaluate` calls for each batch, fed as they feed it."""
     theory.compile(keras.optimizers.Adam(1e-3))
     theory.fit(table, batch_size=batch_size, verbose=0)
-    data = ltn.theory.sources.no_data() if table is None else fed(table, batch_size)
+    data = no_data() if table is None else fed(table, batch_size)
     return step_of(theory, data, phase)

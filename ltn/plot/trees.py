@@ -11,12 +11,13 @@ from matplotlib.figure import Figure
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation
 from ltn.evaluation.frames import Frame
+from ltn.knowledge import questions as queries
+from ltn.knowledge.axioms import Axiom
 from ltn.language import And, Apply, Binary, Comparison, Iff, Implies, Name, Node, Not, Or, Quantifier, text
 from ltn.plot.boxes import Box, draw
 from ltn.plot.style import fitted
 from ltn.semantics import LogSemantics, Semantics
-from ltn.theory import Theory, queries
-from ltn.theory.axioms import Axiom
+from ltn.theory import Theory
 
 _SIGNS: dict[type[Node] | str, str] = {
     And: "∧",

@@ -15,7 +15,7 @@ from ltn.semantics import from_config as semantics_from_config
 
 
 class Hyperparameters:
-    """The operators with their hyper-parameters; those that were changed are variables of compiled code."""
+    """Operators with their hyper-parameters; those that were changed are variables of compiled code."""
 
     def __init__(self, semantics: Semantics | LogSemantics):
         self._semantics = semantics
@@ -85,14 +85,14 @@ class Hyperparameters:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Hyperparameters:
-        """What `get_config` described; what was a variable is one again, and computes the same bits."""
-        restored = cls(semantics_from_config(config["semantics"]))
+        """The operators of a configuration; what was a variable is one again, and computes the same bits."""
+        operators = cls(semantics_from_config(config["semantics"]))
         for name, value in config["changed"].items():
-            _assign(restored._changed, name, value)
+            _assign(operators._changed, name, value)
         for axiom, changed in config["of_axioms"].items():
             for name, value in changed.items():
-                _assign(restored._of_axioms.setdefault(axiom, {}), name, value)
-        return restored
+                _assign(operators._of_axioms.setdefault(axiom, {}), name, value)
+        return operators
 
 
 def _split(name: str) -> tuple[str, str]:
