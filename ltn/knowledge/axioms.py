@@ -174,9 +174,9 @@ class KnowledgeBase:
         return self.operators.semantics
 
     @property
-    def shown_semantics(self) -> Semantics | LogSemantics:
+    def plain_semantics(self) -> Semantics | LogSemantics:
         """The operators with plain numbers, also for hyper-parameters that were changed."""
-        return self.operators.shown
+        return self.operators.plain_semantics
 
     @property
     def space(self) -> Space:
@@ -259,7 +259,7 @@ class KnowledgeBase:
                     operator.check_overrides(**dict(node.options))
 
     def _next_name(self, before: Sequence[str] = (), labels: Sequence[str] = ()) -> str:
-        """The next "axiom_n" that no axiom has: neither one `before` it in a text, nor one with a label there."""
+        """The next "axiom_n" that is free, also beside the names `before` it in a text and its labels."""
         number = len(self._axioms) + len(before) + 1
         while f"axiom_{number}" in {*self._axioms, *before, *labels}:
             number += 1

@@ -28,7 +28,7 @@ class Hyperparameters:
         return self._semantics.with_hyperparameters(**self._changed)
 
     @property
-    def shown(self) -> Semantics | LogSemantics:
+    def plain_semantics(self) -> Semantics | LogSemantics:
         """The operators as they are now, with plain numbers."""
         return self._semantics.with_hyperparameters(**{n: float(v) for n, v in self._changed.items()})
 

@@ -123,7 +123,7 @@ def summary(name: str, parameters: int, knowledge: KnowledgeBase) -> str:
             for axiom in knowledge.axiom_list
         ],
     }
-    operators = [f"  {symbol}: {operator}" for symbol, operator in vars(knowledge.shown_semantics).items()]
+    operators = [f"  {symbol}: {operator}" for symbol, operator in vars(knowledge.plain_semantics).items()]
     lines = [f"Theory '{name}', {parameters} parameters", "Operators:", *operators]
     for title, entries in sections.items():
         if entries:

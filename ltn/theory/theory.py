@@ -234,6 +234,10 @@ class Theory(keras.Model):
         """R with its factor lambda, a Keras regularizer; None where there is none."""
         return self.trainer.regularizer
 
+    @regularizer.setter
+    def regularizer(self, regularizer: Any) -> None:
+        self.trainer.regularizer = regularizer
+
     # Asking
 
     def query(
