@@ -32,7 +32,8 @@ def test_numbers_get_their_feature_axis(signature: Signature) -> None:
 
 class TestSources:
     def test_nothing_is_an_endless_data_set_of_empty_batches(self, signature: Signature) -> None:
-        for given in (None, {}):
+        nothing: list[dict[str, Any] | None] = [None, {}]
+        for given in nothing:
             batches = iter(data.read_source(signature, given, nothing_to_check))
             assert data.has_no_data(batches)
             assert all(set(next(batches)) == {data.NOTHING} for _ in range(3))
@@ -78,4 +79,4 @@ class TestEndlessBatches:
         rows = self.rows(shuffle=True)
         assert [len(batch) for batch in rows] == [2, 2, 1] * 2
         for epoch in (rows[:3], rows[3:]):
-            assert sorted(sum(epoch, [])) == [0, 1, 2, 3, 4]
+            assert sorted(row for batch in epoch for row in batch) == [0, 1, 2, 3, 4]
