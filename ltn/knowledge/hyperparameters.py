@@ -41,7 +41,7 @@ class Hyperparameters:
         return found
 
     def current(self) -> dict[str, Any]:
-        """The values now, by name; those of one axiom as "axiom.p_exists"."""
+        """The current values by name; those of one axiom as "axiom.p_exists"."""
         own = {
             f"{axiom}.{name}": float(value)
             for axiom, changed in self._of_axioms.items()
@@ -50,7 +50,7 @@ class Hyperparameters:
         return self._semantics.hyperparameters() | {n: float(v) for n, v in self._changed.items()} | own
 
     def set(self, name: str, value: Any) -> bool:
-        """Change one for all axioms; whether what was compiled no longer holds."""
+        """Change one for all axioms. Returns whether code that uses it must be compiled again."""
         value = float(value) if tf.is_tensor(value) else value
         checked = self._semantics.with_hyperparameters(**{name: value})
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
@@ -59,7 +59,7 @@ class Hyperparameters:
         return _assign(self._changed, name, float(value))
 
     def set_for(self, axiom: str, tree: Node | None, name: str, value: float) -> bool:
-        """Change one for the quantifiers of one axiom; whether what was compiled no longer holds."""
+        """Change one for the quantifiers of one axiom. Returns whether code must be compiled again."""
         self._semantics.with_hyperparameters(**{name: value})
         option, kind = _split(name)
         if tree is None:

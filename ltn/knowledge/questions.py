@@ -102,7 +102,7 @@ def evaluation_for(knowledge: Knowledge, asked: Question, chunk: int | None = No
 
 
 def options_of(knowledge: Knowledge, axiom: Axiom, asked: Question) -> Options:
-    """What was set for the quantifiers of an axiom alone, as far as the question does not set it itself."""
+    """What was set for the quantifiers of an axiom alone, unless the question sets it itself."""
     if asked.semantics is not None or asked.p is not None:
         return {}
     return {

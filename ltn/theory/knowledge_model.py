@@ -146,11 +146,11 @@ class KnowledgeModel(keras.Model):
         return data if self.target_variable is None else data | {self.target_variable: y}
 
     def make_train_function(self, force: bool = False) -> Any:
-        """As Keras does, and anew when the theory has changed."""
+        """As Keras does, and again when the theory has changed."""
         return super().make_train_function(self._is_stale("train") or force)
 
     def make_test_function(self, force: bool = False) -> Any:
-        """As Keras does, and anew when the theory has changed."""
+        """As Keras does, and again when the theory has changed."""
         return super().make_test_function(self._is_stale("test") or force)
 
     def _is_stale(self, kind: str) -> bool:

@@ -75,6 +75,11 @@ class Theory(keras.Model):
             every chunk again. By default all at once.
         hyperparameters: of the operators, as `p_forall=2`, `p_exists=6`, `p_satagg=2`.
 
+    Attributes:
+        language: what is declared; `domain`, `constants`, `variable`, `predicate`, ... are its methods.
+        knowledge: the axioms and the operators; `axiom`, `axioms`, `set_hyperparameters`, ... are its methods.
+        trainer: what learning needs; `compile`, `fit`, `evaluate`, ... are its methods.
+
     >>> import ltn
     >>> theory = ltn.Theory("stable_product", p_forall=4)
     >>> points = theory.domain("points", shape=2)

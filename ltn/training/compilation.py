@@ -1,4 +1,4 @@
-"""How models of the library are compiled: XLA where it pays, and as a saved configuration says.
+"""How models of the library are compiled: with XLA where it pays, and with an optimizer of all their weights.
 
 On a CPU XLA slows convolutions down, and it knows static shapes only. It does not compile steps of several
 replicas at all.
@@ -12,6 +12,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from ltn import _private
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.training import distribution
 
@@ -52,3 +53,23 @@ def compile_from_config(model: keras.Model, config: dict[str, Any]) -> None:
     model.compile(**keras.saving.deserialize_keras_object(config))
     if model.optimizer is not None:
         model.optimizer.build(model.trainable_variables)
+
+
+def build_optimizer(model: keras.Model) -> None:
+    """Give the optimizer of a compiled model its variables; a new one, if the weights are others now.
+
+    Keras fixes the weights of an optimizer when it is built. A new one takes over what the old one knows.
+    """
+    if not model.compiled or model.optimizer is None:
+        return
+    old, weights = model.optimizer, model.trainable_variables
+    known = {id(weight) for weight in _private.optimizer_weights(old)}
+    if not old.built or known == {id(weight) for weight in weights}:
+        old.build(weights)
+        return
+    values = {variable.path: variable.numpy() for variable in old.variables}
+    model.optimizer = type(old).from_config(old.get_config())
+    model.optimizer.build(weights)
+    for variable in model.optimizer.variables:
+        if variable.path in values:
+            variable.assign(values[variable.path])

@@ -20,7 +20,7 @@ from ltn.errors import LogicValueError
 from ltn.evaluation import replicas
 from ltn.knowledge.data import Data
 
-# Before, the metrics of replicas are added up wrongly.
+# Earlier versions add up the metrics of replicas wrongly.
 LEAST_KERAS = (3, 10)
 
 
@@ -103,7 +103,7 @@ def batches(
             epochs = tf.data.Dataset.range(done // in_epoch, tf.int64.max)
             return epochs.flat_map(epoch).skip(done % in_epoch)
 
-        # Where to begin is read when the iteration does.
+        # The place to begin is read when the iteration begins.
         rows = tf.data.Dataset.from_tensors(0).flat_map(all_epochs)
         # Replicas need not ask each other whether all of them have more of endless data.
         endless = tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY)
@@ -113,7 +113,7 @@ def batches(
 
 
 def reset(strategy: tf.distribute.Strategy, metrics: Iterable[keras.metrics.Metric]) -> None:
-    """Let metrics begin anew; Keras would have all workers add up their values first."""
+    """Set metrics to zero; Keras would let all workers add up their values first."""
     for variable in (variable for metric in metrics for variable in metric.variables):
         for own in strategy.experimental_local_results(variable.value):
             own.assign(tf.zeros_like(own))
@@ -137,7 +137,7 @@ def function_of(
 
 
 def _common_seed(strategy: tf.distribute.Strategy) -> int:
-    """A seed of this training, that of the first replica for all."""
+    """A seed for this training: all replicas take that of the first one."""
     seed = tf.constant(np.random.randint(2**31 - 1), tf.int32)
     common = strategy.run(_of_first_replica, args=(seed,))
     return int(strategy.experimental_local_results(common)[0])

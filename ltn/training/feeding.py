@@ -36,8 +36,8 @@ class Feeding:
     ) -> tuple[Arguments, dict[str, Any]]:
         """The arguments of `keras.Model.fit`; and the first batch of the data, where they are a dictionary.
 
-        `can_be_endless` allows to cut all epochs from one endless data set; its batches are those that Keras
-        would make.
+        With `can_be_endless` all epochs may come from one endless data set, whose batches are those that
+        Keras would make.
         """
         fed = dict(arguments)
         fed["x"] = x = self._source(x, y, fed, "steps_per_epoch")

@@ -166,7 +166,7 @@ class Trainer:
         return model.test_function
 
     def reset_metrics(self) -> None:
-        """Begin to count anew."""
+        """Set all metrics to zero."""
         strategy = self._model.distribute_strategy
         if distribution.is_several(strategy):
             distribution.reset(strategy, self.metrics)
@@ -205,7 +205,7 @@ class Trainer:
         return self._model.get_metrics_result()
 
     def _batch(self, data: Any) -> dict[str, Any]:
-        """The dictionary of a batch, checked here, where Keras does not yet wrap what is wrong with it."""
+        """The dictionary of a batch, checked here: Keras would wrap an error that `call` raises."""
         x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
         batch = read_batch(self._knowledge.signature, x)
         self._knowledge.check_complete(batch)
@@ -224,36 +224,22 @@ class Trainer:
         return CompiledStep(step, model.jit_compile)
 
     def _renew_functions(self) -> None:
-        """Make what Keras calls anew, where it was made: axioms, operators or weights are others now."""
+        """Make the functions that Keras calls again, if there are any: what they compute has changed."""
         for kind in ("train", "test", "predict"):
             if getattr(self._model, f"{kind}_function") is not None:
                 getattr(self._model, f"make_{kind}_function")(force=True)
 
     def _prepare_optimizer(self) -> None:
         """Give the optimizer its variables before the first step, and those of symbols declared since."""
-        with self._model.distribute_strategy.scope():
-            self._build_optimizer()
-
-    def _build_optimizer(self) -> None:
         model = self._model
         networks = [symbol.network for symbol in self._knowledge.language.symbols.values()]
-        unbuilt = any(isinstance(network, keras.Layer) and not network.built for network in networks)
-        if not model.compiled or model.optimizer is None or unbuilt:
+        if any(isinstance(network, keras.Layer) and not network.built for network in networks):
             return
-        weights = model.trainable_variables
-        old = model.optimizer
-        known = {id(weight) for weight in _private.optimizer_weights(old)}
-        if old.built and known != {id(weight) for weight in weights}:
-            # Keras fixes the weights of an optimizer when it is built: a new one takes over what it knows.
-            values = {variable.path: variable.numpy() for variable in old.variables}
-            model.optimizer = type(old).from_config(old.get_config())
-            model.optimizer.build(weights)
-            for variable in model.optimizer.variables:
-                if variable.path in values:
-                    variable.assign(values[variable.path])
-            self._renew_functions()
-        else:
-            old.build(weights)
+        with model.distribute_strategy.scope():
+            old = model.optimizer
+            compilation.build_optimizer(model)
+            if model.optimizer is not old:
+                self._renew_functions()
 
     def _feeding(self) -> Feeding:
         return Feeding(self._knowledge, self._model.distribute_strategy)
