@@ -77,7 +77,7 @@ class Theory(keras.Model):
 
     Attributes:
         language: what is declared; `domain`, `constants`, `variable`, `predicate`, ... are its methods.
-        knowledge: the axioms and the operators; `axiom`, `axioms`, `set_hyperparameters`, ... are its methods.
+        knowledge: axioms and operators; `axiom`, `axioms`, `set_hyperparameters`, ... are its methods.
         trainer: what learning needs; `compile`, `fit`, `evaluate`, ... are its methods.
 
     >>> import ltn
