@@ -82,3 +82,21 @@ def is_validation(kwargs: Mapping[str, Any]) -> bool:
     Tried on Keras 3.8 and 3.15.
     """
     return bool(kwargs.get("_use_cached_eval_dataset"))
+
+
+def build_nothing(model: keras.Model, *args: Any, **kwargs: Any) -> None:
+    """For `_maybe_symbolic_build`, of a model that builds itself.
+
+    Keras would average the individuals of all replicas to do it. Tried on Keras 3.8 and 3.15.
+    """
+
+
+def keep_common_logs(model: keras.Model, logs: Any) -> Any:
+    """For `_get_metrics_result_or_logs`, of a model whose replicas all log the same results.
+
+    Of several replicas the logs of the last step are the results; Keras would add up their metrics. Tried on
+    Keras 3.8 and 3.15.
+    """
+    if model.distribute_strategy.num_replicas_in_sync > 1:
+        return logs
+    return keras.Model._get_metrics_result_or_logs(model, logs)

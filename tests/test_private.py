@@ -26,13 +26,7 @@ PRIVATE_NAMES = [
     "_use_cached_eval_dataset",
 ]
 # These override methods of Keras, whose names cannot stand elsewhere.
-OVERRIDING = {"theory/training.py": set(_private.OVERRIDDEN)}
-# To be removed when these modules call `_private`.
-NOT_YET = {
-    "evaluation/calls.py": {"_flatten_layers"},
-    "evaluation/chunks.py": {"_flatten_layers"},
-    "theory/training.py": {"_loss_tracker", "_trainable_variables", "_use_cached_eval_dataset"},
-}
+OVERRIDING = {"theory/theory.py": set(_private.OVERRIDDEN)}
 X, Y = np.zeros((4, 2), np.float32), np.zeros((4, 1), np.float32)
 
 
@@ -50,11 +44,7 @@ def test_nothing_private_is_used_elsewhere() -> None:
         used = {name for name in PRIVATE_NAMES if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)}
         if used and path.name != "_private.py":
             found[path.relative_to(PACKAGE).as_posix()] = used
-    allowed = {
-        module: OVERRIDING.get(module, set()) | NOT_YET.get(module, set())
-        for module in OVERRIDING.keys() | NOT_YET.keys()
-    }
-    assert found == allowed
+    assert found == OVERRIDING
 
 
 @pytest.mark.parametrize("activation", ["sigmoid", "softmax"])

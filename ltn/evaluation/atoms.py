@@ -115,10 +115,6 @@ class Project(Step):
     value: Value
     projection: Projection
 
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return self.value.axes
-
     def compute(self, execution: Execution) -> tf.Tensor:
         return self.projection(execution[self.value])
 
@@ -147,10 +143,6 @@ class Compare(Step):
     left: Value
     right: Value
 
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return tuple(axes.union([self.left.axes, self.right.axes]))
-
     def compute(self, execution: Execution) -> tf.Tensor:
         left, right = align(execution, self.left, self.right)
         features = list(range(len(self.axes), left.shape.rank))
@@ -170,10 +162,6 @@ class Crisp(Step):
     truth: Value
     negated: bool
 
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return self.truth.axes
-
     def compute(self, execution: Execution) -> tf.Tensor:
         return execution.world.space.crisp(execution.formula(self.truth), self.negated).tensor
 
@@ -189,10 +177,6 @@ class SmoothEquality(Step):
     right: Value
     alpha: float
     negated: bool
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return tuple(axes.union([self.left.axes, self.right.axes]))
 
     def compute(self, execution: Execution) -> tf.Tensor:
         left, right = align(execution, self.left, self.right)

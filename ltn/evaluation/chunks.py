@@ -14,6 +14,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from ltn import _private
 from ltn.core import axes
 from ltn.errors import LogicValueError
 from ltn.evaluation.frames import Frame
@@ -310,7 +311,9 @@ def _check_repeatable(world: World, node: Quantifier, scope: Any, weights: Seque
     advice = "Leave out `chunk`, or the layer."
     for symbol in _symbols(world, node):
         # From the outside in: the last one is the layer itself.
-        layers = [layer for layer in symbol._flatten_layers() if changed & set(map(id, layer.variables))]
+        layers = [
+            layer for layer in _private.layers_within(symbol) if changed & set(map(id, layer.variables))
+        ]
         if layers:
             raise LogicValueError(
                 f"`chunk` evaluates networks on slices, and again for gradients; '{symbol.name}' has "

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import tensorflow as tf
 
-from ltn.core import axes
 from ltn.core.expressions import connect
 from ltn.evaluation.atoms import Project, is_atom, plan_atom
 from ltn.evaluation.frames import Frame
@@ -31,10 +30,6 @@ class Connect(Step):
     operator: str
     operands: tuple[Value, ...]
     projected: bool = False
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return tuple(axes.union([operand.axes for operand in self.operands]))
 
     def compute(self, execution: Execution) -> tf.Tensor:
         operator = getattr(execution.world.space.semantics, self.operator)

@@ -28,10 +28,6 @@ class CrispNot(Step):
 
     truth: Value
 
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return self.truth.axes
-
     def compute(self, execution: Execution) -> tf.Tensor:
         return tf.logical_not(execution[self.truth])
 
@@ -46,10 +42,6 @@ class CrispConnect(Step):
     kind: type[Node]
     left: Value
     right: Value
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return tuple(axes.union([self.left.axes, self.right.axes]))
 
     def compute(self, execution: Execution) -> tf.Tensor:
         _, connective = _CONNECTIVES[self.kind]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import keras
 import tensorflow as tf
 
+from ltn import _private
 from ltn.core import Predicate, Term, axes
 from ltn.core.groundings import logits_of
 from ltn.core.symbols import Batch, Symbol
@@ -29,6 +30,10 @@ class NetworkRun(Step):
 
     symbol: str
     calls: tuple[tuple[Value, ...], ...]
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return ()
 
     def compute(self, execution: Execution) -> list[Output]:
         symbol: Symbol = execution.world.symbols[self.symbol]
@@ -198,5 +203,5 @@ def _rows_are_independent(symbol: Symbol) -> bool:
     """Whether the network treats each row alone; of a plain callable nothing is known."""
     network = symbol.network
     return isinstance(network, keras.Layer) and not any(
-        isinstance(layer, keras.layers.BatchNormalization) for layer in network._flatten_layers()
+        isinstance(layer, keras.layers.BatchNormalization) for layer in _private.layers_within(network)
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ltn.core import Formula, Term
+from ltn.core import Formula, Term, axes
 from ltn.errors import LogicError
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.spaces import Space
@@ -54,8 +54,8 @@ class Step(Reader, ABC):
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The axes that the value begins with; features may follow."""
-        return ()
+        """The axes that the value begins with, before its features: by default those of what it reads."""
+        return tuple(axes.union([value.axes for value in self.inputs]))
 
     @abstractmethod
     def compute(self, execution: Execution) -> Any:

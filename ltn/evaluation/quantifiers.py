@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -62,7 +62,7 @@ class Operands(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Range(Reader):
+class Range(Reader, ABC):
     """What a quantifier ranges over; how it aggregates stands apart from it."""
 
     body: Value

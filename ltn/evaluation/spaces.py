@@ -14,7 +14,7 @@ from ltn.core import Formula, Predicate, Term
 from ltn.evaluation.outputs import Output
 from ltn.fuzzy_ops.logspace import log1mexp, log_truth
 from ltn.language import Node, negation_normal_form
-from ltn.semantics import LogSemantics, Semantics
+from ltn.semantics import BaseSemantics
 
 
 class Space(Protocol):
@@ -44,8 +44,8 @@ class Space(Protocol):
 class TruthSpace:
     """Values are truths; negation is an operator as any other."""
 
-    def __init__(self, semantics: Semantics):
-        self.semantics = semantics
+    def __init__(self, semantics: BaseSemantics):
+        self.semantics: Any = semantics
 
     def prepared(self, formula: Node) -> Node:
         return formula
@@ -69,8 +69,8 @@ class TruthSpace:
 class LogSpace:
     """Values are logarithms of truths, of formulas in negation normal form."""
 
-    def __init__(self, semantics: LogSemantics):
-        self.semantics = semantics
+    def __init__(self, semantics: BaseSemantics):
+        self.semantics: Any = semantics
 
     def prepared(self, formula: Node) -> Node:
         return negation_normal_form(formula)
@@ -94,9 +94,13 @@ class LogSpace:
         return -satisfaction
 
 
-def space_of(semantics: Semantics | LogSemantics) -> Space:
+# By the name that a semantics gives it.
+_SPACES: dict[str, type[TruthSpace] | type[LogSpace]] = {"truth": TruthSpace, "log": LogSpace}
+
+
+def space_of(semantics: BaseSemantics) -> Space:
     """The space in which a semantics works."""
-    return LogSpace(semantics) if isinstance(semantics, LogSemantics) else TruthSpace(semantics)
+    return _SPACES[semantics.space](semantics)
 
 
 def truth_of(predicate: Predicate, output: Output, classes: Term | None) -> Formula:

@@ -58,10 +58,6 @@ class Negate(Step):
 
     term: Value
 
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return self.term.axes
-
     def compute(self, execution: Execution) -> tf.Tensor:
         return -execution[self.term]
 
@@ -77,10 +73,6 @@ class Calculate(Step):
     left: Value
     right: Value
 
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return tuple(axes.union([self.left.axes, self.right.axes]))
-
     def compute(self, execution: Execution) -> tf.Tensor:
         return _ARITHMETIC[self.sign](*align(execution, self.left, self.right))
 
@@ -94,10 +86,6 @@ class Absolute(Step):
 
     term: Value
 
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return self.term.axes
-
     def compute(self, execution: Execution) -> tf.Tensor:
         return tf.abs(execution[self.term])
 
@@ -110,10 +98,6 @@ class Norm(Step):
     """norm(t), the Euclidean norm."""
 
     term: Value
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return self.term.axes
 
     def compute(self, execution: Execution) -> tf.Tensor:
         tensor = execution[self.term]
@@ -129,10 +113,6 @@ class Distance(Step):
 
     left: Value
     right: Value
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return tuple(axes.union([self.left.axes, self.right.axes]))
 
     def compute(self, execution: Execution) -> tf.Tensor:
         left, right = align(execution, self.left, self.right)
@@ -151,10 +131,6 @@ class PartOf(Step):
     sizes: tuple[int, ...]
     position: int
     shape: tuple[int | None, ...]
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return self.term.axes
 
     def compute(self, execution: Execution) -> tf.Tensor:
         piece = tf.split(execution[self.term], self.sizes, axis=-1)[self.position]

@@ -45,7 +45,11 @@ class Size(Step):
     label: str
     members: tuple[Value, ...]
 
-    def compute(self, execution: Execution) -> axes.Size:
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return ()
+
+    def compute(self, execution: Execution) -> Any:
         sizes = [axes.size_of(execution[member], 0) for member in self.members]
         if len(sizes) > 1:
             sizes = check_sizes(

@@ -10,9 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.knowledge import questions
 from ltn.language import Domain, Node, text
 from ltn.plot.style import TRUTH, add_legend, add_title, fitted, picture
-from ltn.theory import Theory, queries
+from ltn.theory import Theory
 
 # Each kind of points by mark and colour, readable on all colours of truth.
 _POINTS = (
@@ -67,7 +68,7 @@ def surface(
     >>> figure.axes[0].images[0].get_array()[0].tolist()
     [1.0, 0.5, 0.0]
     """
-    tree = queries.parsed(theory, query)
+    tree = questions.parsed(theory, query)
     variable = _variable(theory, tree, variable)
     drawn = _groups(points)
     if isinstance(resolution, bool) or not isinstance(resolution, int) or resolution < 2:

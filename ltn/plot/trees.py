@@ -11,13 +11,14 @@ from matplotlib.figure import Figure
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Trace
 from ltn.evaluation.spaces import Space
+from ltn.knowledge import questions
+from ltn.knowledge.axioms import Axiom
 from ltn.language import And, Apply, Binary, Comparison, Name, Node, Not, Or, Quantifier, text
 from ltn.language.quantifiers import QUANTIFIERS
 from ltn.plot.boxes import Box, draw
 from ltn.plot.style import fitted
 from ltn.semantics import BaseSemantics
-from ltn.theory import Theory, queries
-from ltn.theory.axioms import Axiom
+from ltn.theory import Theory
 
 # A larger tree would not fit on any screen.
 _MOST_NODES = 150
@@ -54,8 +55,8 @@ def tree(
     node, axiom = _read(theory, formula)
     if not theory.signature.sort_of(node).is_formula:
         raise LogicTypeError(f"A tree shows the truth of a formula; `{text(node)}` is a term.")
-    asked = queries.Question(data, semantics, p, named)
-    evaluation = queries.evaluation_for(theory, asked)
+    asked = questions.Question(data, semantics, p, named)
+    evaluation = questions.evaluation_for(theory, asked)
     prepared = evaluation.space.prepared(node)
     count = sum(1 for _ in prepared.walk())
     if count > _MOST_NODES:
@@ -63,7 +64,7 @@ def tree(
             f"The formula has {count} parts, and a tree of more than {_MOST_NODES} cannot be read: draw one "
             "of its subformulas."
         )
-    own = {} if axiom is None else queries.options_of(theory, axiom, asked)
+    own = {} if axiom is None else questions.options_of(theory, axiom, asked)
     root = _box(evaluation.trace(prepared, own), evaluation.space)
     title = ("" if axiom is None else f"{axiom.name}:  ") + text(node, unicode=True)
     note = "" if prepared == node else f"evaluated as  {text(prepared, unicode=True)}"
@@ -77,7 +78,7 @@ def _read(theory: Theory, formula: str | Node | Axiom) -> tuple[Node, Axiom | No
         # A proposition may have the name of an axiom: then the text is the formula that it is.
         formula = formula if formula in theory.signature.propositions else named.get(formula, formula)
     if not isinstance(formula, Axiom):
-        return queries.parsed(theory, formula), None
+        return questions.parsed(theory, formula), None
     axiom = theory.find(formula)
     if axiom.tree is None:
         raise LogicValueError(f"The axiom '{axiom.name}' is Python code: only formulas have a tree.")

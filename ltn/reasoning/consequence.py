@@ -13,13 +13,15 @@ import numpy as np
 import pandas as pd
 
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.knowledge import questions
+from ltn.knowledge.data import Data
+from ltn.knowledge.questions import Question
 from ltn.language import Node
 from ltn.reasoning import starts
-from ltn.reasoning.grounding import Grounding
+from ltn.reasoning.grounding import Grounding, Learner
 from ltn.reasoning.search import Found, Goal, Search, evaluated, level
 from ltn.reasoning.verdict import Bounds, Case, Method, Verdict
-from ltn.theory import Theory, queries
-from ltn.theory.queries import Question
+from ltn.semantics import BaseSemantics
 
 _METHODS = ("refutation", "brave")
 _AT_LEAST_0 = (lambda number: 0.0 <= number < float("inf"), "a number, at least 0")
@@ -59,8 +61,69 @@ class Effort(NamedTuple):
             raise LogicValueError(f"`seed` must be a whole number, or None; got {self.seed!r}.")
 
 
-def entails(theory: Theory, formula: str | Node, asked: Question, method: str, effort: Effort) -> Verdict:
-    """The verdict on a formula."""
+def entails(
+    theory: Learner,
+    formula: str | Node,
+    q: float = 0.95,
+    data: Data | None = None,
+    *,
+    method: str = "refutation",
+    slack: float = 5.0,
+    alpha: float = 0.05,
+    beta: float = 10.0,
+    restarts: int = 10,
+    steps: int = 300,
+    optimizer: Any = None,
+    seed: int | None = None,
+    verbose: Any = "auto",
+    semantics: BaseSemantics | str | None = None,
+    p: float | None = None,
+    **named: Any,
+) -> Verdict:
+    """Whether a closed formula is a logical consequence of the theory: K |=_q phi.
+
+    It is if every grounding that satisfies the axioms to q makes the formula true. Refutation searches
+    for one that does not, minimising
+
+        G(phi) + elu(alpha, beta (q - G(K)))
+
+    over all that is learned, first from the theory as it is, then from fresh starting points, until a
+    counterexample is found. `method="brave"`, querying after learning, maximises G(K) instead, and asks
+    for phi then; it may overlook what refutation finds. The theory is not changed.
+
+    Args:
+        formula: closed; its text or its tree.
+        q: the satisfaction of the axioms, between 0.5 and 1.
+        data: individuals for variables, by name, as for `query`.
+        method: "refutation" or "brave".
+        slack: phi counts as false below q where also its error is more than `slack` times that of the
+            axioms, 1 - phi > slack (1 - G(K)), or it is below 0.5. For what follows from several axioms
+            can be less true than they are: b may be 0.93 when a and a -> b are satisfied to 0.95.
+            `slack=1` is the paper's definition, phi < q.
+        alpha, beta: of the penalty, see `ltn.reasoning.elu`. While a search ends below q, beta is raised.
+        restarts: the number of starting points.
+        steps: of gradient descent, from each.
+        optimizer: a Keras optimizer; by default RMSprop, with a step of 0.05 that falls to 0. Large
+            networks may need smaller steps.
+        seed: of the starting points.
+        verbose: 0 for no progress bar.
+        semantics, p, named: as for `query`. A mean as quantifier blurs "some": with p = 2 and q = 0.95
+            `exists` asks for nine individuals of ten; p=200 makes it ask for one. Likewise one of fifty
+            axioms may fall to 0.65 while all of them together are at 0.95; p_satagg=200 holds each of
+            them up.
+
+    Returns:
+        A `ltn.reasoning.Verdict`, truthy if the formula follows, with the counterexample if not.
+
+    >>> import ltn
+    >>> theory = ltn.Theory()
+    >>> A, B = (theory.proposition(name, trainable=True) for name in "AB")
+    >>> axioms = theory.axioms("A\\nA -> B")
+    >>> bool(theory.entails("B", verbose=0)), bool(theory.entails("~B", verbose=0))
+    (True, False)
+    """
+    asked = Question(data, semantics, p, named)
+    effort = Effort(q, slack, alpha, beta, restarts, steps, optimizer, seed, verbose)
     if method not in _METHODS:
         raise LogicValueError(f"`method` must be one of {', '.join(_METHODS)}; got {method!r}.")
     goal = Goal(float(method == "refutation"), effort.q, effort.alpha, effort.beta, effort.slack)
@@ -96,13 +159,39 @@ def entails(theory: Theory, formula: str | Node, asked: Question, method: str, e
     )
 
 
-def _refutes(found: Found, effort: Effort) -> bool:
-    false = found.value < level(np.float64(found.satisfaction), effort.q, effort.slack)
-    return found.satisfaction >= effort.q and bool(false)
+def bounds(
+    theory: Learner,
+    formula: str | Node,
+    q: float = 0.95,
+    data: Data | None = None,
+    *,
+    alpha: float = 0.05,
+    beta: float = 10.0,
+    restarts: int = 10,
+    steps: int = 300,
+    optimizer: Any = None,
+    seed: int | None = None,
+    verbose: Any = "auto",
+    semantics: BaseSemantics | str | None = None,
+    p: float | None = None,
+    **named: Any,
+) -> Bounds:
+    """The lowest and the highest truth value of a closed formula while the axioms are satisfied to q.
 
+    A warning says so where they are further apart than 0.25: then the theory does not pin the formula
+    down, and what a query returns depends on chance. Where q is not reached at all, both are
+    None, and the satisfaction that was reached is the answer. The arguments are those of `entails`.
 
-def bounds(theory: Theory, formula: str | Node, asked: Question, effort: Effort) -> Bounds:
-    """The lowest and the highest value of a formula."""
+    >>> import ltn
+    >>> theory = ltn.Theory()
+    >>> A, B = (theory.proposition(name, trainable=True) for name in "AB")
+    >>> axioms = theory.axioms("A\\nA -> ~B")
+    >>> found = theory.bounds("B", verbose=0)
+    >>> print(f"{found.low:.2f} {found.high:.2f}")
+    0.00 0.07
+    """
+    asked = Question(data, semantics, p, named)
+    effort = Effort(q, 1.0, alpha, beta, restarts, steps, optimizer, seed, verbose)
     goals = [Goal(direction, effort.q, effort.alpha, effort.beta) for direction in (1.0, -1.0)]
     with _Finder(theory, formula, asked, effort, len(goals)) as finder:
         runs = [found for goal in goals for found in finder.runs(goal)]
@@ -112,7 +201,7 @@ def bounds(theory: Theory, formula: str | Node, asked: Question, effort: Effort)
         warnings.warn(
             f"Nothing was found that satisfies the theory to q = {effort.q:g}: the best was {best:.3f}. "
             "Ask with a lower q.",
-            stacklevel=3,
+            stacklevel=2,
         )
         return Bounds(None, None, best, effort.q, None, None)
     low, high = (choose(satisfying, key=lambda found: found.value) for choose in (min, max))
@@ -120,23 +209,28 @@ def bounds(theory: Theory, formula: str | Node, asked: Question, effort: Effort)
         warnings.warn(
             f"The theory does not pin `{finder.tree}` down: satisfied to q = {effort.q:g} it allows all "
             f"from {low.value:.3f} to {high.value:.3f}. What a query returns is a guess.",
-            stacklevel=3,
+            stacklevel=2,
         )
     finder.check(low, high)
     lowest, highest = (Grounding.of(theory, found.weights) for found in (low, high))
     return Bounds(low.value, high.value, best, effort.q, lowest, highest)
 
 
+def _refutes(found: Found, effort: Effort) -> bool:
+    false = found.value < level(np.float64(found.satisfaction), effort.q, effort.slack)
+    return found.satisfaction >= effort.q and bool(false)
+
+
 class _Finder:
     """Runs of one search from the starting points, with a progress bar."""
 
-    def __init__(self, theory: Theory, formula: str | Node, asked: Question, effort: Effort, goals: int = 1):
+    def __init__(self, theory: Learner, formula: str | Node, asked: Question, effort: Effort, goals: int = 1):
         effort.check()
-        self.tree = queries.parsed(theory, formula)
+        self.tree = questions.parsed(theory, formula)
         text = formula if isinstance(formula, str) else ""
         theory.signature.check_formula(self.tree, text)
         theory.signature.check_closed(self.tree, text)
-        asked = queries.with_tensors(theory, asked)
+        asked = questions.with_tensors(theory, asked)
         # Once where errors are explained, not in a graph, and where networks are built that were not yet.
         evaluated(theory, self.tree, asked)
         if not theory.trainable_variables:

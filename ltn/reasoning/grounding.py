@@ -5,17 +5,43 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import keras
 import numpy as np
 
+from ltn.core import Proposition
+from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.evaluation.individuals import Individuals
+from ltn.knowledge.questions import Knowledge
 from ltn.language.names import listed
-from ltn.theory import Theory
-from ltn.theory.saving import copied
 
 _KINDS = ("constants", "propositions", "weights")
+
+L = TypeVar("L", bound="Learner")
+
+
+@runtime_checkable
+class Learner(Knowledge, Protocol):
+    """A theory as reasoning sees it: knowledge with weights that are learned, which can be copied."""
+
+    @property
+    def symbols(self) -> dict[str, Symbol]: ...
+
+    @property
+    def propositions(self) -> dict[str, Proposition]: ...
+
+    @property
+    def individuals(self) -> list[Individuals]: ...
+
+    @property
+    def layers(self) -> list[keras.Layer]: ...
+
+    @property
+    def trainable_variables(self) -> list[keras.Variable]: ...
+
+    def copy(self: L) -> L: ...
 
 
 class Grounding:
@@ -48,7 +74,7 @@ class Grounding:
         self.weights = weights
 
     @classmethod
-    def of(cls, theory: Theory, values: Sequence[np.ndarray]) -> Grounding:
+    def of(cls, theory: Learner, values: Sequence[np.ndarray]) -> Grounding:
         """The values of a theory's trainable variables, by name."""
         by_variable = {id(v): value for v, value in zip(theory.trainable_variables, values, strict=True)}
         parts: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
@@ -58,12 +84,12 @@ class Grounding:
         parts["propositions"] = {name: float(value) for name, value in parts["propositions"].items()}
         return cls(**parts)
 
-    def apply_to(self, theory: Theory) -> Theory:
+    def apply_to(self, theory: L) -> L:
         """A copy of the theory with this grounding; the theory itself keeps its own.
 
         The copy is not compiled. What is plain Python code in the theory is shared with it.
         """
-        if not isinstance(theory, Theory):
+        if not isinstance(theory, Learner):
             raise LogicTypeError(f"A grounding is applied to a theory; got a {type(theory).__name__}.")
         places = list(_places(theory))
         expected = {(place.kind, place.name) for place in places}
@@ -73,7 +99,7 @@ class Grounding:
             raise LogicValueError(
                 f"This grounding is of another theory: {listed(differing)} is learned in one of them only."
             )
-        copy = copied(theory)
+        copy = theory.copy()
         for place in _places(copy):
             value = getattr(self, place.kind)[place.name]
             shape = tuple(place.variable.shape)[0 if place.row is None else 1 :]
@@ -127,7 +153,7 @@ class _Place(NamedTuple):
     row: int | None = None
 
 
-def _places(theory: Theory) -> Iterator[_Place]:
+def _places(theory: Learner) -> Iterator[_Place]:
     for table in theory.individuals:
         for row, name in enumerate(table.names if table.trainable else ()):
             yield _Place("constants", name, table.table, row)
@@ -140,7 +166,7 @@ def _places(theory: Theory) -> Iterator[_Place]:
         for number, weight in enumerate(
             network.trainable_weights if isinstance(network, keras.Layer) else ()
         ):
-            # Of a network that several symbols share, the weights are those of the first.
+            # Weights that several symbols share are named after the first of them.
             if id(weight) not in seen:
                 seen.add(id(weight))
                 # Keras numbers the names that it makes itself, and those of a copy differently.

@@ -10,12 +10,13 @@ import numpy as np
 import tensorflow as tf
 
 from ltn.errors import LogicValueError
+from ltn.knowledge import questions
+from ltn.knowledge.questions import Question
+from ltn.knowledge.satisfaction import satisfaction
 from ltn.language import Node
+from ltn.reasoning.grounding import Learner
 from ltn.reasoning.penalty import elu
 from ltn.reasoning.starts import values_of
-from ltn.theory import Theory, queries
-from ltn.theory.queries import Question
-from ltn.theory.satisfaction import satisfaction
 
 # What a compiled call runs before it reports progress and can be interrupted.
 _STEPS_PER_CALL = 50
@@ -87,7 +88,7 @@ class Search:
     The theory is evaluated as a function of these weights: its own are not touched.
     """
 
-    def __init__(self, theory: Theory, formula: Node, asked: Question, optimizer: Any):
+    def __init__(self, theory: Learner, formula: Node, asked: Question, optimizer: Any):
         self._theory = theory
         self._formula = formula
         self._asked = asked
@@ -239,19 +240,19 @@ def level(satisfaction: Any, q: float, slack: float) -> tf.Tensor:
     return tf.minimum(tf.maximum(1.0 - slack * (1.0 - satisfaction), 0.5), q)
 
 
-def evaluated(theory: Theory, formula: Node, asked: Question) -> Values:
+def evaluated(theory: Learner, formula: Node, asked: Question) -> Values:
     """What the present grounding gives."""
-    evaluation = queries.evaluation_for(theory, asked)
+    evaluation = questions.evaluation_for(theory, asked)
     space = evaluation.space
     axioms = theory.axiom_list
-    found = satisfaction(axioms, lambda axiom: queries.options_of(theory, axiom, asked), evaluation)
+    found = satisfaction(axioms, lambda axiom: questions.options_of(theory, axiom, asked), evaluation)
     [value] = evaluation.ground([space.prepared(formula)])
     alone = tf.reduce_mean([space.loss(axiom) for axiom in found.axioms])
     return Values(space.truth(found.total), space.truth(value.tensor), space.loss(found.total), alone)
 
 
 def _twin(weight: Any) -> keras.Variable:
-    # Of an array: from the tf.Variable inside Keras would make no new one.
+    # Made of an array: Keras would make no new variable of the tf.Variable inside.
     twin = keras.Variable(weight.value.numpy(), trainable=True, dtype=weight.dtype, name=weight.name)
     twin.constraint = weight.constraint
     return twin

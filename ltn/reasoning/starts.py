@@ -12,8 +12,8 @@ import numpy as np
 from ltn.core import Proposition
 from ltn.core.symbols import Symbol
 from ltn.evaluation.individuals import Individuals
-from ltn.theory import Theory
-from ltn.theory.saving import rebuilt
+from ltn.knowledge.networks import rebuild
+from ltn.reasoning.grounding import Learner
 
 
 def values_of(variables: Sequence[keras.Variable]) -> list[np.ndarray]:
@@ -21,7 +21,7 @@ def values_of(variables: Sequence[keras.Variable]) -> list[np.ndarray]:
     return [np.array(variable.value.numpy()) for variable in variables]
 
 
-def fresh(theory: Theory, seed: str) -> list[np.ndarray]:
+def fresh(theory: Learner, seed: str) -> list[np.ndarray]:
     """The weights that are learned, initialised anew; the theory keeps its own.
 
     Embeddings and networks start as their initialisers make them, propositions anywhere in [0, 1].
@@ -30,7 +30,7 @@ def fresh(theory: Theory, seed: str) -> list[np.ndarray]:
     values = dict(zip(map(id, weights), values_of(weights), strict=True))
     with seeded(seed):
         for layer in theory.layers:
-            values.update(_initialised(layer))
+            values.update(_initialise(layer))
     return [values[id(weight)] for weight in weights]
 
 
@@ -47,7 +47,7 @@ def seeded(seed: str) -> Iterator[None]:
         np.random.set_state(states[1])
 
 
-def _initialised(layer: keras.Layer) -> dict[int, np.ndarray]:
+def _initialise(layer: keras.Layer) -> dict[int, np.ndarray]:
     """New values of the weights of a layer, by the identity of the weight."""
     if isinstance(layer, Proposition):
         return {id(weight): np.array(random.random(), np.float32) for weight in layer.trainable_weights}
@@ -57,4 +57,4 @@ def _initialised(layer: keras.Layer) -> dict[int, np.ndarray]:
     if not isinstance(network, keras.Layer) or not network.trainable_weights:
         return {}
     # Which of them are learned is not in the configuration: the theory picks those.
-    return dict(zip(map(id, network.weights), values_of(rebuilt(network).weights), strict=True))
+    return dict(zip(map(id, network.weights), values_of(rebuild(network).weights), strict=True))

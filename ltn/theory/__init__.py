@@ -1,8 +1,7 @@
-"""A theory as a Keras model: evaluation, training, queries, reports, saving."""
+"""A theory as a Keras model: its training, its queries, its reports, its file."""
 
-from ltn.theory.axioms import Axiom
-from ltn.theory.knowledge import KnowledgeModel, with_knowledge
-from ltn.theory.saving import load
-from ltn.theory.theory import Theory
+from ltn.knowledge.axioms import Axiom
+from ltn.theory.knowledge_model import KnowledgeModel, with_knowledge
+from ltn.theory.theory import Theory, load
 
 __all__ = ["Axiom", "KnowledgeModel", "Theory", "load", "with_knowledge"]

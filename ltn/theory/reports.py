@@ -3,48 +3,44 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ltn.errors import LogicValueError
 from ltn.evaluation.groundings import Groundings
+from ltn.knowledge import questions
+from ltn.knowledge.axioms import Axiom, KnowledgeBase
+from ltn.knowledge.questions import Knowledge, Question
+from ltn.knowledge.satisfaction import satisfaction
 from ltn.language import Domain
-from ltn.theory import queries
-from ltn.theory.axioms import Axiom
-from ltn.theory.queries import Question
-from ltn.theory.satisfaction import satisfaction
-
-if TYPE_CHECKING:
-    from ltn.theory.theory import Theory
 
 
-def report(theory: Theory, asked: Question) -> pd.DataFrame:
+def report(knowledge: Knowledge, asked: Question, chunk: int | None = None) -> pd.DataFrame:
     """The table of the axioms with their satisfaction."""
-    axioms = theory.axiom_list
-    evaluation = queries.evaluation_for(theory, asked, theory.chunk)
-    found = satisfaction(axioms, lambda axiom: queries.options_of(theory, axiom, asked), evaluation)
+    axioms = knowledge.axiom_list
+    evaluation = questions.evaluation_for(knowledge, asked, chunk)
+    found = satisfaction(axioms, lambda axiom: questions.options_of(knowledge, axiom, asked), evaluation)
     return pd.DataFrame(
         {
             "axiom": [axiom.name for axiom in axioms],
             "formula": [str(axiom) for axiom in axioms],
-            "weight": [theory.weight_of(axiom) for axiom in axioms],
+            "weight": [knowledge.weight_of(axiom) for axiom in axioms],
             "satisfaction": [float(evaluation.space.truth(value)) for value in found.axioms],
         }
     )
 
 
-def explain(theory: Theory, axiom: Axiom, worst: int, asked: Question) -> pd.DataFrame:
+def explain(knowledge: Knowledge, axiom: Axiom, worst: int, asked: Question) -> pd.DataFrame:
     """The table of the groundings that satisfy an axiom least."""
     if not isinstance(worst, int) or worst < 1:
         raise LogicValueError(f"`worst` must be a number of groundings, at least 1; got {worst!r}.")
     if axiom.tree is None:
         raise LogicValueError(f"The axiom '{axiom.name}' is Python code: only formulas can be explained.")
-    evaluation = queries.evaluation_for(theory, asked)
-    found = evaluation.instances(
-        evaluation.space.prepared(axiom.tree), queries.options_of(theory, axiom, asked)
-    )
+    evaluation = questions.evaluation_for(knowledge, asked)
+    own = questions.options_of(knowledge, axiom, asked)
+    found = evaluation.instances(evaluation.space.prepared(axiom.tree), own)
     truths = evaluation.space.truth(found.values).numpy()
     order = np.argsort(truths, axis=None, kind="stable")[: worst if found.are_claimed else 0]
     labels = found.labels
@@ -67,9 +63,9 @@ def _individuals(groundings: Groundings, variable: str, rows: np.ndarray) -> lis
     return rows.tolist()
 
 
-def described(theory: Theory) -> str:
+def description(name: str, knowledge: KnowledgeBase) -> str:
     """One line on a theory."""
-    signature = theory.signature
+    signature = knowledge.signature
     counts = {
         "domain": len(signature.domains),
         "constant": len(signature.constants),
@@ -77,43 +73,43 @@ def described(theory: Theory) -> str:
         "function": len(signature.functions),
         "predicate": len(signature.predicates),
         "proposition": len(signature.propositions),
-        "axiom": len(theory.axiom_list),
+        "axiom": len(knowledge.axiom_list),
     }
     parts = [f"{count} {what}{'s' * (count != 1)}" for what, count in counts.items() if count]
-    return f"<Theory '{theory.name}': {', '.join(parts) or 'empty'}>"
+    return f"<Theory '{name}': {', '.join(parts) or 'empty'}>"
 
 
-def summary(theory: Theory) -> str:
-    """The sections of a theory, with the number of parameters of each symbol."""
-    signature = theory.signature
+def summary(name: str, parameters: int, knowledge: KnowledgeBase) -> str:
+    """The sections of a theory, with its number of parameters and that of each symbol."""
+    language, signature = knowledge.language, knowledge.signature
     sections = {
         "Domains": [_domain(domain) for domain in signature.domains.values()],
         "Constants": [
-            f"{_shortened(list(table.names))}: {table.domain.name}"
+            f"{_shorten(list(table.names))}: {table.domain.name}"
             + (f", {_count(table)} parameters" if table.trainable else ", given")
-            for table in theory.individuals
+            for table in language.individuals
         ],
         "Variables": [f"{name}: {domain.name}" for name, domain in signature.variables.items()],
         "Functions": [
-            f"{_signed(name, inputs)}: {output.name}, {_count(theory.symbols[name])} parameters"
+            f"{_head(name, inputs)}: {output.name}, {_count(language.symbols[name])} parameters"
             for name, (inputs, output) in signature.functions.items()
         ],
         "Predicates": [
-            f"{_signed(name, inputs)}, {_count(theory.symbols[name])} parameters"
+            f"{_head(name, inputs)}, {_count(language.symbols[name])} parameters"
             for name, inputs in signature.predicates.items()
         ],
         "Propositions": [
             f"{name}{', learned' if proposition.trainable else ''}"
-            for name, proposition in theory.propositions.items()
+            for name, proposition in language.propositions.items()
         ],
         "Axioms": [
             f"{axiom.name}: {axiom}"
-            + (f"  (weight {theory.weight_of(axiom):g})" if axiom.weight != 1.0 else "")
-            for axiom in theory.axiom_list
+            + (f"  (weight {knowledge.weight_of(axiom):g})" if axiom.weight != 1.0 else "")
+            for axiom in knowledge.axiom_list
         ],
     }
-    operators = [f"  {symbol}: {operator}" for symbol, operator in vars(theory.shown_semantics).items()]
-    lines = [f"Theory '{theory.name}', {theory.count_params()} parameters", "Operators:", *operators]
+    operators = [f"  {symbol}: {operator}" for symbol, operator in vars(knowledge.plain_semantics).items()]
+    lines = [f"Theory '{name}', {parameters} parameters", "Operators:", *operators]
     for title, entries in sections.items():
         if entries:
             lines += [f"{title}:", *(f"  {entry}" for entry in entries)]
@@ -121,17 +117,17 @@ def summary(theory: Theory) -> str:
 
 
 def _domain(domain: Domain) -> str:
-    individuals = "" if domain.names is None else f", individuals {_shortened(list(domain.names))}"
+    individuals = "" if domain.names is None else f", individuals {_shorten(list(domain.names))}"
     bounds = "" if domain.bounds is None else f", bounds {domain.bounds}"
     equality = "" if domain.equality == "strict" else f", equality exp(-{domain.alpha:g} distance)"
     return f"{domain.name}: shape {domain.shape}{individuals}{bounds}{equality}"
 
 
-def _signed(name: str, inputs: tuple[Domain, ...]) -> str:
-    return f"{name}({', '.join(domain.name for domain in inputs)})"
+def _head(symbol: str, inputs: tuple[Domain, ...]) -> str:
+    return f"{symbol}({', '.join(domain.name for domain in inputs)})"
 
 
-def _shortened(names: list[str]) -> str:
+def _shorten(names: list[str]) -> str:
     return ", ".join(names if len(names) <= 8 else [*names[:6], "...", names[-1]])
 
 

@@ -4,61 +4,45 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import keras
 
 from ltn.core import Function, Predicate, Proposition
 from ltn.core.groundings import LogitsModel
 from ltn.core.symbols import Symbol
-from ltn.errors import LogicTypeError, LogicValueError
+from ltn.errors import LogicValueError
 from ltn.evaluation.groundings import Choice
 from ltn.evaluation.individuals import Individuals
+from ltn.knowledge.axioms import Axiom, KnowledgeBase
+from ltn.knowledge.hyperparameters import Hyperparameters
+from ltn.knowledge.language import Language
+from ltn.knowledge.networks import rebuild
 from ltn.language import Signature, parse
 from ltn.language.names import listed
-from ltn.theory.axioms import Axiom
-from ltn.theory.hyperparameters import Hyperparameters
 
-if TYPE_CHECKING:
-    from ltn.theory.theory import Theory
+Config = dict[str, Any]
 
 
-def load(path: Any) -> Theory:
-    """Read a theory from the `.keras` file that `theory.save(path)` wrote.
+def config_of(knowledge: KnowledgeBase, layers: Sequence[keras.Layer], settings: Config) -> Config:
+    """What a theory consists of, but for its weights: for JSON.
 
-    `keras.models.load_model` does the same. Custom layers must be registered with Keras, as usual; no code
-    in the file is executed.
-
-    >>> import ltn, os, tempfile
-    >>> theory = ltn.Theory()
-    >>> A = theory.proposition("A", 0.25)
-    >>> path = os.path.join(tempfile.mkdtemp(), "theory.keras")
-    >>> theory.save(path)
-    >>> ltn.load(path).query("A")
-    Formula(tensor=0.25, free_vars=[])
+    Args:
+        knowledge: its axioms, operators and language.
+        layers: those of its language, in order of declaration.
+        settings: its name, its regularizer and its chunk.
     """
-    from ltn.theory.theory import Theory
-
-    model = keras.models.load_model(path)
-    if not isinstance(model, Theory):
-        raise LogicTypeError(
-            f"{path} holds a {type(model).__name__}, not a theory: use keras.models.load_model."
-        )
-    return model
-
-
-def config_of(theory: Theory) -> dict[str, Any]:
-    """What a theory consists of, but for its weights."""
-    code = _axioms_in_python(theory)
+    code = _axioms_in_python(knowledge)
     if code:
         raise LogicValueError(
             f"The theory cannot be saved: the axioms {code} are Python code. Write them as "
             "text, or save the weights only: theory.save_weights('theory.weights.h5')."
         )
-    parts: dict[str, Any] = {name: symbol.network for name, symbol in theory.symbols.items()}
-    parts["the regularizer"] = theory.regularizer
-    for table in theory.individuals:
+    language = knowledge.language
+    parts: dict[str, Any] = {name: symbol.network for name, symbol in language.symbols.items()}
+    parts["the regularizer"] = settings["regularizer"]
+    for table in language.individuals:
         parts[f"the regularizer of {listed(table.names)}"] = table.regularizer
     unsaved = [name for name, part in parts.items() if part is not None and not _can_be_saved(part)]
     if unsaved:
@@ -67,15 +51,17 @@ def config_of(theory: Theory) -> dict[str, Any]:
             "a Keras layer, or register the function with keras.saving.register_keras_serializable; or save "
             "the weights only: theory.save_weights('theory.weights.h5')."
         )
-    # An initializer that is code is left out: the values are among the weights.
-    return _description(
-        theory, lambda part: keras.saving.serialize_keras_object(part) if _can_be_saved(part) else None
-    )
+
+    def pack(part: Any) -> Any:
+        # An initializer that is code is left out: the values are among the weights.
+        return keras.saving.serialize_keras_object(part) if _can_be_saved(part) else None
+
+    return _config(knowledge, layers, settings, pack)
 
 
-def copied(theory: Theory) -> Theory:
-    """A theory of the same language, with weights of its own; plain Python code is shared by both."""
-    code = _axioms_in_python(theory)
+def config_of_copy(knowledge: KnowledgeBase, layers: Sequence[keras.Layer], settings: Config) -> Config:
+    """As `config_of`, but with networks that were rebuilt, and with the same Python code."""
+    code = _axioms_in_python(knowledge)
     if code:
         raise LogicValueError(
             f"The theory cannot be copied: the axioms {code} are Python code, which knows the symbols of "
@@ -83,10 +69,14 @@ def copied(theory: Theory) -> Theory:
         )
     twins: dict[int, keras.Layer] = {}
 
-    def packed(part: Any) -> Any:
-        return rebuilt(part, twins) if isinstance(part, keras.Layer) else part
+    def pack(part: Any) -> Any:
+        return rebuild(part, twins) if isinstance(part, keras.Layer) else part
 
-    copy = restored(type(theory), _description(theory, packed))
+    return _config(knowledge, layers, settings, pack)
+
+
+def copy_weights(theory: keras.Model, copy: keras.Model) -> None:
+    """Give a copy the weights of the theory that it was made from."""
     if len(copy.weights) != len(theory.weights):
         raise LogicValueError(
             "The theory cannot be copied: networks of different symbols share layers. Give each a network "
@@ -94,113 +84,83 @@ def copied(theory: Theory) -> Theory:
         )
     for own, weight in zip(copy.weights, theory.weights, strict=True):
         own.assign(weight.value)
-    return copy
 
 
-def rebuilt(network: keras.Layer, twins: dict[int, keras.Layer] | None = None) -> keras.Layer:
-    """A network of the same configuration, with weights of its own, initialised afresh.
-
-    `twins` holds the layers that were rebuilt before, by the identity of the original: what networks share
-    stays shared. Layers without weights are shared by both.
-    """
-    twins = {} if twins is None else twins
-
-    def twin_of(layer: keras.Layer) -> keras.Layer:
-        if id(layer) not in twins:
-            if not layer.weights and not isinstance(layer, keras.layers.InputLayer):
-                twins[id(layer)] = layer
-            elif isinstance(layer, keras.Sequential) or getattr(layer, "inputs", None):
-                twins[id(layer)] = keras.models.clone_model(layer, clone_function=twin_of)
-            else:
-                twins[id(layer)] = type(layer).from_config(layer.get_config())
-        return twins[id(layer)]
-
-    problem = "its weights are others then."
-    shapes = [tuple(weight.shape) for weight in network.weights]
-    try:
-        twin = twin_of(network)
-        if not twin.built:
-            twin.build_from_config(network.get_build_config())
-    except (NotImplementedError, TypeError, ValueError) as error:
-        twin, problem = None, str(error).strip().split("\n")[0]
-    if twin is None or [tuple(weight.shape) for weight in twin.weights] != shapes:
-        raise LogicValueError(
-            f"Keras cannot rebuild the network '{network.name}', a {type(network).__name__}, from its "
-            f"configuration: {problem} Its classes need a get_config() that returns the arguments of "
-            "__init__, which passes the others, **kwargs, on."
-        )
-    for own, weight in zip(twin.weights, network.weights, strict=True):
-        own.trainable = weight.trainable
-    return twin
+def operators_of(config: Config) -> Hyperparameters:
+    """The operators of a configuration."""
+    return Hyperparameters.from_config(config["hyperparameters"])
 
 
-def _axioms_in_python(theory: Theory) -> str:
-    return ", ".join(axiom.name for axiom in theory.axiom_list if axiom.tree is None)
+def fill(knowledge: KnowledgeBase, config: Config, operators: Hyperparameters) -> None:
+    """Declare in an empty theory what a configuration holds."""
+    language = knowledge.language
+    language.signature = signature = Signature.from_config(config["signature"])
+    for name, choice in config["choices"].items():
+        language.choices[name] = Choice.from_config(choice)
+    for part in config["declarations"]:
+        kind, name = part["kind"], part["name"]
+        if kind == "individuals":
+            language.individuals.append(_read_individuals(signature, part["grounding"]))
+        elif kind == "proposition":
+            language.propositions[name] = Proposition(**part["grounding"])
+        else:
+            language.symbols[name] = _read_symbol(part["grounding"])
+    axioms = [Axiom(axiom["name"], parse(axiom["formula"]), axiom["weight"]) for axiom in config["axioms"]]
+    knowledge.restore(axioms, operators)
 
 
-def _description(theory: Theory, packed: Callable[[Any], Any]) -> dict[str, Any]:
-    """The parts of a theory; `packed` tells how networks and regularizers stand in it."""
+def _axioms_in_python(knowledge: KnowledgeBase) -> str:
+    return ", ".join(axiom.name for axiom in knowledge.axiom_list if axiom.tree is None)
+
+
+def _config(
+    knowledge: KnowledgeBase,
+    layers: Sequence[keras.Layer],
+    settings: Config,
+    pack: Callable[[Any], Any],
+) -> Config:
+    """The parts of a theory; `pack` tells how networks and regularizers stand in it."""
+    language = knowledge.language
     return {
-        "name": theory.name,
-        "hyperparameters": theory._hyperparameters.get_config(),
-        "regularizer": packed(theory.regularizer),
-        "chunk": theory.chunk,
-        "signature": theory.signature.get_config(),
-        "choices": {name: choice.get_config() for name, choice in theory.choices.items()},
+        "name": settings["name"],
+        "hyperparameters": knowledge.operators.get_config(),
+        "regularizer": pack(settings["regularizer"]),
+        "chunk": settings["chunk"],
+        "signature": language.signature.get_config(),
+        "choices": {name: choice.get_config() for name, choice in language.choices.items()},
         # In the order of declaration, which is that of the weights, and of what the optimizer knows of them.
-        "declarations": [part for layer in theory.layers for part in _declarations(theory, layer, packed)],
+        "declarations": [part for layer in layers for part in _declarations(language, layer, pack)],
         "axioms": [
-            {"name": axiom.name, "formula": str(axiom), "weight": axiom.weight} for axiom in theory.axiom_list
+            {"name": axiom.name, "formula": str(axiom), "weight": axiom.weight}
+            for axiom in knowledge.axiom_list
         ],
     }
 
 
-def restored(cls: type[Theory], config: dict[str, Any]) -> Theory:
-    """The theory that a configuration describes; its weights are loaded afterwards."""
-    hyperparameters = Hyperparameters.from_config(config["hyperparameters"])
-    settings = {key: config.get(key) for key in ("name", "regularizer", "chunk")}
-    theory = cls(hyperparameters.semantics, **settings)
-    theory._hyperparameters = hyperparameters
-    theory.signature = signature = Signature.from_config(config["signature"])
-    for name, choice in config["choices"].items():
-        theory.choices[name] = Choice.from_config(choice)
-    for part in config["declarations"]:
-        kind, name = part["kind"], part["name"]
-        if kind == "individuals":
-            theory.individuals.append(_restored_individuals(signature, part["grounding"]))
-        elif kind == "proposition":
-            theory.propositions[name] = Proposition(**part["grounding"])
-        else:
-            theory.symbols[name] = _restored_symbol(part["grounding"])
-    for axiom in config["axioms"]:
-        theory._axioms[axiom["name"]] = Axiom(axiom["name"], parse(axiom["formula"]), axiom["weight"])
-    return theory
-
-
 def _declarations(
-    theory: Theory, layer: keras.Layer, packed: Callable[[Any], Any]
+    language: Language, layer: keras.Layer, pack: Callable[[Any], Any]
 ) -> Iterator[dict[str, Any]]:
-    """What a layer of the theory grounds: individuals, a proposition, or symbols (several may share it)."""
-    if any(layer is table for table in theory.individuals):
-        parts = {name: packed(getattr(layer, name)) for name in ("initializer", "regularizer")}
+    """What a layer grounds: individuals, a proposition, or symbols (several may share it)."""
+    if any(layer is table for table in language.individuals):
+        parts = {name: pack(getattr(layer, name)) for name in ("initializer", "regularizer")}
         yield {"kind": "individuals", "name": None, "grounding": layer.get_config() | parts}
-    for name, proposition in theory.propositions.items():
+    for name, proposition in language.propositions.items():
         if proposition is layer:
             grounding = {"truth_value": float(proposition.tensor), "trainable": proposition.trainable}
             yield {"kind": "proposition", "name": name, "grounding": grounding}
-    for name, symbol in theory.symbols.items():
+    for name, symbol in language.symbols.items():
         if symbol is layer:
-            yield {"kind": "symbol", "name": name, "grounding": _symbol(symbol, packed)}
+            yield {"kind": "symbol", "name": name, "grounding": _symbol(symbol, pack)}
 
 
-def _restored_individuals(signature: Signature, config: dict[str, Any]) -> Individuals:
+def _read_individuals(signature: Signature, config: dict[str, Any]) -> Individuals:
     domain = signature.constants[config["names"][0]]
     settings = {key: config[key] for key in ("trainable", "initializer", "regularizer")}
     return Individuals(config["names"], domain, **settings)
 
 
 def _can_be_saved(part: Any) -> bool:
-    """Whether Keras restores a network, a regularizer or an initializer without executing code."""
+    """Whether Keras can read back a network, a regularizer or an initializer without executing code."""
     kind = part if hasattr(part, "__name__") else type(part)
     known = keras.saving.get_registered_object(keras.saving.get_registered_name(kind)) is not None
     if not known and not isinstance(part, keras.Layer) and not kind.__module__.startswith("keras."):
@@ -215,11 +175,11 @@ def _can_be_saved(part: Any) -> bool:
     return "__lambda__" not in written and not any("lambda" in str(warning.message) for warning in caught)
 
 
-def _symbol(symbol: Symbol, packed: Callable[[Any], Any]) -> dict[str, Any]:
+def _symbol(symbol: Symbol, pack: Callable[[Any], Any]) -> dict[str, Any]:
     config: dict[str, Any] = {
         "kind": "predicate" if isinstance(symbol, Predicate) else "function",
         "name": symbol.name,
-        "network": packed(symbol.network),
+        "network": pack(symbol.network),
     }
     if isinstance(symbol.model, LogitsModel):
         config["activation"] = symbol.model.activation_function
@@ -227,7 +187,7 @@ def _symbol(symbol: Symbol, packed: Callable[[Any], Any]) -> dict[str, Any]:
     return config
 
 
-def _restored_symbol(config: dict[str, Any]) -> Symbol:
+def _read_symbol(config: dict[str, Any]) -> Symbol:
     network = config["network"]
     if isinstance(network, dict):
         network = keras.saving.deserialize_keras_object(network)

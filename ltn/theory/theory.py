@@ -2,28 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+import functools
+import numbers
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import keras
 import pandas as pd
+import tensorflow as tf
 
+from ltn import _private
 from ltn import semantics as semantics_module
-from ltn.core import Formula, Term
-from ltn.errors import LogicValueError
-from ltn.language import Node
+from ltn.core import Formula, Proposition, Term
+from ltn.core.symbols import Symbol
+from ltn.errors import LogicTypeError, LogicValueError
+from ltn.evaluation.groundings import Choice, DeclaredVariable
+from ltn.evaluation.individuals import Individuals
+from ltn.evaluation.spaces import Space
+from ltn.knowledge import questions
+from ltn.knowledge.axioms import Axiom, KnowledgeBase
+from ltn.knowledge.data import Data, read_batch
+from ltn.knowledge.language import Language
+from ltn.knowledge.questions import Question
+from ltn.knowledge.satisfaction import satisfaction
+from ltn.language import Domain, Node, Signature
+from ltn.reasoning import consequence
 from ltn.semantics import BaseSemantics
-from ltn.theory import queries, reports, saving
-from ltn.theory.axioms import Axiom
-from ltn.theory.queries import Question
-from ltn.theory.training import Data, Training
+from ltn.theory import reports, saving
+from ltn.training.trainer import Trainer
 
-if TYPE_CHECKING:
-    from ltn.reasoning import Bounds, Verdict
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _delegate(part: str, method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """A method of a part of the theory as one of the theory: the same signature and documentation."""
+
+    @functools.wraps(method)
+    def delegate(theory: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return method(getattr(theory, part), *args, **kwargs)
+
+    return delegate
+
+
+class _Weights(list[Any]):
+    """The weights of a theory, as `variables` of any Keras model; called, it declares logical variables."""
+
+    def __init__(self, weights: Sequence[Any], declare: Callable[..., list[DeclaredVariable]]):
+        super().__init__(weights)
+        self._declare = declare
+
+    def __call__(self, names: str, domain: Domain, values: Any = None) -> list[DeclaredVariable]:
+        return self._declare(names, domain, values)
 
 
 @keras.saving.register_keras_serializable(package="ltn")
-class Theory(Training):
+class Theory(keras.Model):
     """A theory <K, G(. | theta), Theta> of Real Logic: axioms, groundings with parameters, operators.
 
     It is a `keras.Model`: `compile`, `fit`, `evaluate`, `save` work as for any other. Training maximises
@@ -41,6 +75,11 @@ class Theory(Training):
             every chunk again. By default all at once.
         hyperparameters: of the operators, as `p_forall=2`, `p_exists=6`, `p_satagg=2`.
 
+    Attributes:
+        language: what is declared; `domain`, `constants`, `variable`, `predicate`, ... are its methods.
+        knowledge: axioms and operators; `axiom`, `axioms`, `set_hyperparameters`, ... are its methods.
+        trainer: what learning needs; `compile`, `fit`, `evaluate`, ... are its methods.
+
     >>> import ltn
     >>> theory = ltn.Theory("stable_product", p_forall=4)
     >>> points = theory.domain("points", shape=2)
@@ -54,6 +93,11 @@ class Theory(Training):
     True
     """
 
+    # Set by Keras.
+    optimizer: Any
+    train_function: Any
+    test_function: Any
+
     def __init__(
         self,
         semantics: BaseSemantics | str = "stable_product",
@@ -64,31 +108,140 @@ class Theory(Training):
         **hyperparameters: Any,
     ):
         operators = semantics_module.get(semantics).with_hyperparameters(**hyperparameters)
-        super().__init__(operators, name, regularizer, chunk)
+        super().__init__(name=name)
+        # Keras finds the layers in these attributes, and the weights in a file are named after them.
+        self.symbols: dict[str, Symbol] = {}
+        self.propositions: dict[str, Proposition] = {}
+        self.individuals: list[Individuals] = []
+        self.language = Language(self.symbols, self.propositions, self.individuals)
+        self.knowledge = KnowledgeBase(self.language, operators)
+        self.trainer = Trainer(self, self.knowledge, regularizer)
+        if chunk is not None and (
+            isinstance(chunk, bool) or not isinstance(chunk, numbers.Integral) or chunk < 1
+        ):
+            raise LogicValueError(
+                "`chunk` must be a number of combinations of individuals, at least 1, or None; "
+                f"got {chunk!r}."
+            )
+        self.chunk: int | None = None if chunk is None else int(chunk)
+        self.is_xla = False
+        # There is nothing to build: each part is built when it is declared.
+        self.built = True
 
     def __repr__(self) -> str:
-        return reports.described(self)
+        return reports.description(self.name, self.knowledge)
 
-    # Hyper-parameters
+    # Declaring
+
+    domain = _delegate("language", Language.domain)
+    constants = _delegate("language", Language.constants)
+    constant = _delegate("language", Language.constant)
+    variable = _delegate("language", Language.variable)
+    predicate = _delegate("language", Language.predicate)
+    function = _delegate("language", Language.function)
+    proposition = _delegate("language", Language.proposition)
+
+    @property
+    def variables(self) -> _Weights:
+        """The weights, as of any Keras model; `theory.variables("x, y", domain)` declares variables."""
+        return _Weights(super().variables, self.language.variables)
+
+    @property
+    def signature(self) -> Signature:
+        """The declared domains, constants, variables, functions, predicates and propositions."""
+        return self.language.signature
+
+    @property
+    def choices(self) -> dict[str, Choice]:
+        """The individuals of variables that were declared with some."""
+        return self.language.choices
+
+    # Axioms and operators
+
+    axiom = _delegate("knowledge", KnowledgeBase.axiom)
+    axioms = _delegate("knowledge", KnowledgeBase.axioms)
+    find = _delegate("knowledge", KnowledgeBase.find)
+    weight_of = _delegate("knowledge", KnowledgeBase.weight_of)
+    options_of = _delegate("knowledge", KnowledgeBase.options_of)
+    set_hyperparameters = _delegate("knowledge", KnowledgeBase.set_hyperparameters)
+    evaluation = _delegate("knowledge", KnowledgeBase.evaluation)
+
+    @property
+    def axiom_list(self) -> list[Axiom]:
+        """The axioms in order of declaration."""
+        return self.knowledge.axiom_list
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
         """The hyper-parameters of the operators as they are now, by name."""
-        return self._hyperparameters.current()
+        return self.knowledge.hyperparameters
 
-    def set_hyperparameters(self, axiom: str | None = None, **values: Any) -> None:
-        """Change hyper-parameters of the operators, as `p_exists=6`; of one axiom only with `axiom=`.
+    @property
+    def semantics(self) -> BaseSemantics:
+        """The operators, with their hyper-parameters as they are now."""
+        return self.knowledge.semantics
 
-        From its first change on a number is a variable for the compiled steps: later changes compile
-        nothing again.
+    @property
+    def space(self) -> Space:
+        """Where truth is computed under the theory's semantics."""
+        return self.knowledge.space
+
+    @property
+    def version(self) -> int:
+        """How often axioms or operators have changed, for models that compile them into their own steps."""
+        return self.knowledge.version
+
+    # Learning
+
+    def call(self, inputs: Data, training: bool | None = None, as_truths: bool = True) -> Any:
+        """The satisfaction and the truth of every axiom for a batch of data, each of shape (1,).
+
+        With `as_truths=False` they are as training needs them: a `Satisfaction`, whose values are
+        logarithms where the semantics works with them.
         """
-        for name, value in values.items():
-            if axiom is None:
-                stale = self._hyperparameters.set(name, value)
-            else:
-                stale = self._hyperparameters.set_for(axiom, self.find(axiom).tree, name, value)
-            if stale:
-                self._changed()
+        space, axioms = self.space, self.axiom_list
+        data = read_batch(self.signature, inputs)
+        # XLA knows static shapes only: there guards are masks.
+        dense = self.is_xla and not tf.executing_eagerly()
+        evaluation = self.evaluation(space, data, dense, chunk=self.chunk)
+        found = satisfaction(axioms, self.options_of, evaluation)
+        if not as_truths:
+            return found
+        truths = [space.truth(value)[tf.newaxis] for value in (found.total, *found.axioms)]
+        return dict(zip(("satisfaction", *(axiom.name for axiom in axioms)), truths, strict=True))
+
+    def use_xla(self, compiled: bool) -> None:
+        """Take note whether XLA compiles the steps: then guards must keep all shapes static."""
+        self.is_xla = compiled
+
+    compile = _delegate("trainer", Trainer.compile)
+    compile_from_config = _delegate("trainer", Trainer.compile_from_config)
+    get_compile_config = _delegate("trainer", Trainer.get_compile_config)
+    fit = _delegate("trainer", Trainer.fit)
+    evaluate = _delegate("trainer", Trainer.evaluate)
+    predict = _delegate("trainer", Trainer.predict)
+    train_step = _delegate("trainer", Trainer.train_step)
+    test_step = _delegate("trainer", Trainer.test_step)
+    make_train_function = _delegate("trainer", Trainer.make_train_function)
+    make_test_function = _delegate("trainer", Trainer.make_test_function)
+    reset_metrics = _delegate("trainer", Trainer.reset_metrics)
+    penalty = _delegate("trainer", Trainer.penalty)
+    _maybe_symbolic_build = _private.build_nothing
+    _get_metrics_result_or_logs = _private.keep_common_logs
+
+    @property
+    def metrics(self) -> list[keras.metrics.Metric]:
+        """The loss, and the means of the satisfaction and of each axiom."""
+        return self.trainer.metrics
+
+    @property
+    def regularizer(self) -> Any:
+        """R with its factor lambda, a Keras regularizer; None where there is none."""
+        return self.trainer.regularizer
+
+    @regularizer.setter
+    def regularizer(self, regularizer: Any) -> None:
+        self.trainer.regularizer = regularizer
 
     # Asking
 
@@ -125,7 +278,7 @@ class Theory(Training):
         Rome     0.0
         Seoul    1.0
         """
-        return queries.answer(self, formula, Question(data, semantics, p, named))
+        return questions.answer(self, formula, Question(data, semantics, p, named), self.chunk)
 
     def report(
         self,
@@ -139,7 +292,7 @@ class Theory(Training):
 
         The arguments are those of `query`.
         """
-        return reports.report(self, Question(data, semantics, p, named))
+        return reports.report(self, Question(data, semantics, p, named), self.chunk)
 
     def explain(
         self,
@@ -160,111 +313,12 @@ class Theory(Training):
 
     def summary(self, print_fn: Callable[[str], Any] = print) -> None:
         """Print the domains, the symbols with their numbers of parameters, and the axioms."""
-        print_fn(reports.summary(self))
+        print_fn(reports.summary(self.name, self.count_params(), self.knowledge))
 
     # Reasoning
 
-    def entails(
-        self,
-        formula: str | Node,
-        q: float = 0.95,
-        data: Data | None = None,
-        *,
-        method: str = "refutation",
-        slack: float = 5.0,
-        alpha: float = 0.05,
-        beta: float = 10.0,
-        restarts: int = 10,
-        steps: int = 300,
-        optimizer: Any = None,
-        seed: int | None = None,
-        verbose: Any = "auto",
-        semantics: BaseSemantics | str | None = None,
-        p: float | None = None,
-        **named: Any,
-    ) -> Verdict:
-        """Whether a closed formula is a logical consequence of the theory: K |=_q phi.
-
-        It is if every grounding that satisfies the axioms to q makes the formula true. Refutation searches
-        for one that does not, minimising
-
-            G(phi) + elu(alpha, beta (q - G(K)))
-
-        over all that is learned, first from the theory as it is, then from fresh starting points, until a
-        counterexample is found. `method="brave"`, querying after learning, maximises G(K) instead, and asks
-        for phi then; it may overlook what refutation finds. The theory is not changed.
-
-        Args:
-            formula: closed; its text or its tree.
-            q: the satisfaction of the axioms, between 0.5 and 1.
-            data: individuals for variables, by name, as for `query`.
-            method: "refutation" or "brave".
-            slack: phi counts as false below q where also its error is more than `slack` times that of the
-                axioms, 1 - phi > slack (1 - G(K)), or it is below 0.5. For what follows from several axioms
-                can be less true than they are: b may be 0.93 when a and a -> b are satisfied to 0.95.
-                `slack=1` is the paper's definition, phi < q.
-            alpha, beta: of the penalty, see `ltn.reasoning.elu`. While a search ends below q, beta is raised.
-            restarts: the number of starting points.
-            steps: of gradient descent, from each.
-            optimizer: a Keras optimizer; by default RMSprop, with a step of 0.05 that falls to 0. Large
-                networks may need smaller steps.
-            seed: of the starting points.
-            verbose: 0 for no progress bar.
-            semantics, p, named: as for `query`. A mean as quantifier blurs "some": with p = 2 and q = 0.95
-                `exists` asks for nine individuals of ten; p=200 makes it ask for one. Likewise one of fifty
-                axioms may fall to 0.65 while all of them together are at 0.95; p_satagg=200 holds each of
-                them up.
-
-        Returns:
-            A `ltn.reasoning.Verdict`, truthy if the formula follows, with the counterexample if not.
-
-        >>> import ltn
-        >>> theory = ltn.Theory()
-        >>> A, B = (theory.proposition(name, trainable=True) for name in "AB")
-        >>> axioms = theory.axioms("A\\nA -> B")
-        >>> bool(theory.entails("B", verbose=0)), bool(theory.entails("~B", verbose=0))
-        (True, False)
-        """
-        from ltn.reasoning import consequence
-
-        effort = consequence.Effort(q, slack, alpha, beta, restarts, steps, optimizer, seed, verbose)
-        return consequence.entails(self, formula, Question(data, semantics, p, named), method, effort)
-
-    def bounds(
-        self,
-        formula: str | Node,
-        q: float = 0.95,
-        data: Data | None = None,
-        *,
-        alpha: float = 0.05,
-        beta: float = 10.0,
-        restarts: int = 10,
-        steps: int = 300,
-        optimizer: Any = None,
-        seed: int | None = None,
-        verbose: Any = "auto",
-        semantics: BaseSemantics | str | None = None,
-        p: float | None = None,
-        **named: Any,
-    ) -> Bounds:
-        """The lowest and the highest truth value of a closed formula while the axioms are satisfied to q.
-
-        A warning says so where they are further apart than 0.25: then the theory does not pin the formula
-        down, and what a query returns depends on chance. Where q is not reached at all, both are
-        None, and the satisfaction that was reached is the answer. The arguments are those of `entails`.
-
-        >>> import ltn
-        >>> theory = ltn.Theory()
-        >>> A, B = (theory.proposition(name, trainable=True) for name in "AB")
-        >>> axioms = theory.axioms("A\\nA -> ~B")
-        >>> found = theory.bounds("B", verbose=0)
-        >>> print(f"{found.low:.2f} {found.high:.2f}")
-        0.00 0.07
-        """
-        from ltn.reasoning import consequence
-
-        effort = consequence.Effort(q, 1.0, alpha, beta, restarts, steps, optimizer, seed, verbose)
-        return consequence.bounds(self, formula, Question(data, semantics, p, named), effort)
+    entails = consequence.entails
+    bounds = consequence.bounds
 
     # Saving
 
@@ -281,9 +335,54 @@ class Theory(Training):
 
     def get_config(self) -> dict[str, Any]:
         """What the theory consists of, but for its weights; raises where a part cannot be saved."""
-        return saving.config_of(self)
+        return saving.config_of(self.knowledge, self.layers, self._settings())
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Theory:
-        """The theory of a configuration."""
-        return saving.restored(cls, config)
+        """The theory of a configuration; its weights are loaded afterwards."""
+        operators = saving.operators_of(config)
+        theory = cls(
+            operators.semantics, **{key: config.get(key) for key in ("name", "regularizer", "chunk")}
+        )
+        saving.fill(theory.knowledge, config, operators)
+        return theory
+
+    def copy(self) -> Theory:
+        """A theory of the same language with weights of its own; both share what is plain Python code.
+
+        The copy is not compiled.
+
+        >>> import ltn
+        >>> theory = ltn.Theory()
+        >>> A = theory.proposition("A", 0.25)
+        >>> theory.copy().query("A")
+        Formula(tensor=0.25, free_vars=[])
+        """
+        copy = self.from_config(saving.config_of_copy(self.knowledge, self.layers, self._settings()))
+        saving.copy_weights(self, copy)
+        return copy
+
+    def _settings(self) -> dict[str, Any]:
+        return {"name": self.name, "regularizer": self.regularizer, "chunk": self.chunk}
+
+
+def load(path: Any) -> Theory:
+    """Read a theory from the `.keras` file that `theory.save(path)` wrote.
+
+    `keras.models.load_model` does the same. Custom layers must be registered with Keras, as usual; no code
+    in the file is executed.
+
+    >>> import ltn, os, tempfile
+    >>> theory = ltn.Theory()
+    >>> A = theory.proposition("A", 0.25)
+    >>> path = os.path.join(tempfile.mkdtemp(), "theory.keras")
+    >>> theory.save(path)
+    >>> ltn.load(path).query("A")
+    Formula(tensor=0.25, free_vars=[])
+    """
+    model = keras.models.load_model(path)
+    if not isinstance(model, Theory):
+        raise LogicTypeError(
+            f"{path} holds a {type(model).__name__}, not a theory: use keras.models.load_model."
+        )
+    return model

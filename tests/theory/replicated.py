@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 
 import ltn
-from ltn.theory.distribution import LEAST_KERAS
+from ltn.training.distribution import LEAST_KERAS
 from tests.theory.theories import Table
 
 needs_new_keras = pytest.mark.skipif(

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import tensorflow as tf
 
-from ltn.theory import sources
-from ltn.theory.steps import CompiledStep
+from ltn.knowledge import data
+from ltn.training.steps import CompiledStep
 from tests.theory.theories import classifier
 from tests.theory.trained import DATA, compiled
 
@@ -67,7 +67,7 @@ class TestIterators:
         def asked(batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
             return {name: tf.debugging.check_numerics(value / 0.0, "asked") for name, value in batch.items()}
 
-        batches = iter(sources.no_data().map(asked))
+        batches = iter(data.no_data().map(asked))
         with pytest.raises(tf.errors.InvalidArgumentError, match="asked"):
             next(batches)
         step = CompiledStep(lambda batch: {"size": tf.size(next(iter(batch.values())))}, jit_compile=False)

@@ -13,7 +13,7 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation
 from ltn.evaluation.plan import Options
 from ltn.fuzzy_ops import Aggregator
-from ltn.theory.axioms import Axiom
+from ltn.knowledge.axioms import Axiom
 
 
 class Satisfaction(NamedTuple):
@@ -37,15 +37,15 @@ def satisfaction(
     names, trees, own_options = zip(*written, strict=True) if written else ((), (), ())
     grounded = dict(zip(names, evaluation.ground(trees, own_options), strict=True))
     values = [
-        grounded[axiom.name] if axiom.name in grounded else _called(axiom, evaluation) for axiom in axioms
+        grounded[axiom.name] if axiom.name in grounded else _call(axiom, evaluation) for axiom in axioms
     ]
-    weighted = [_weighted(axiom, value, evaluation) for axiom, value in zip(axioms, values, strict=True)]
+    weighted = [_with_weight(axiom, value, evaluation) for axiom, value in zip(axioms, values, strict=True)]
     weights = [1.0 if isinstance(axiom.weight, str) else axiom.weight for axiom in axioms]
-    total = _aggregated(space.semantics.SatAgg, tf.stack(weighted), weights)
+    total = _aggregate(space.semantics.SatAgg, tf.stack(weighted), weights)
     return Satisfaction([value.tensor for value in values], total)
 
 
-def _called(axiom: Axiom, evaluation: Evaluation) -> Formula:
+def _call(axiom: Axiom, evaluation: Evaluation) -> Formula:
     """The value of an axiom that is Python code."""
     code: Any = axiom.formula
     with evaluation.groundings.share_all().in_force():
@@ -58,7 +58,7 @@ def _called(axiom: Axiom, evaluation: Evaluation) -> Formula:
     return evaluation.space.crisp(formula, negated=False)
 
 
-def _weighted(axiom: Axiom, value: Formula, evaluation: Evaluation) -> tf.Tensor:
+def _with_weight(axiom: Axiom, value: Formula, evaluation: Evaluation) -> tf.Tensor:
     """With a learned weight the value of p_w & formula."""
     if not isinstance(axiom.weight, str):
         return value.tensor
@@ -67,7 +67,7 @@ def _weighted(axiom: Axiom, value: Formula, evaluation: Evaluation) -> tf.Tensor
     return connect(space.semantics.And, space.crisp(weight, negated=False), value).tensor
 
 
-def _aggregated(operator: Any, values: tf.Tensor, weights: list[float]) -> tf.Tensor:
+def _aggregate(operator: Any, values: tf.Tensor, weights: list[float]) -> tf.Tensor:
     if all(weight == 1.0 for weight in weights):
         return operator(values, axis=0)
     if not isinstance(operator, Aggregator):

@@ -12,7 +12,7 @@ import tensorflow as tf
 class AxiomMeans(keras.metrics.Metric):
     """The mean satisfaction of the theory and of each axiom, weighted by the sizes of the batches.
 
-    One vector holds all of them: an axiom more costs a training step nothing.
+    One vector holds all of them, so that another axiom adds nothing to the cost of a step.
     """
 
     def __init__(self, names: Sequence[str]):

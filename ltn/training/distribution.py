@@ -8,7 +8,7 @@ it would have seen.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import keras
@@ -18,8 +18,9 @@ import tensorflow as tf
 from ltn._autograph import no_autograph
 from ltn.errors import LogicValueError
 from ltn.evaluation import replicas
+from ltn.knowledge.data import Data
 
-# Before, the metrics of replicas are added up wrongly.
+# Earlier versions add up the metrics of replicas wrongly.
 LEAST_KERAS = (3, 10)
 
 
@@ -58,22 +59,22 @@ def check_keras() -> None:
         )
 
 
-def number_of_batches(table: Mapping[str, Any], batch_size: int) -> int:
+def number_of_batches(data: Data, batch_size: int) -> int:
     """How many batches the data make in an epoch."""
-    return math.ceil(len(next(iter(table.values()))) / batch_size)
+    return math.ceil(len(next(iter(data.values()))) / batch_size)
 
 
 def batches(
     strategy: tf.distribute.Strategy,
-    table: Mapping[str, Any],
+    data: Data,
     batch_size: int,
     shuffle: bool = False,
     beginning: Beginning | None = None,
 ) -> Any:
     """The batches of all epochs, each divided among all replicas."""
     seed = _common_seed(strategy) if shuffle else 0
-    count, together = len(next(iter(table.values()))), strategy.num_replicas_in_sync
-    in_epoch = number_of_batches(table, batch_size)
+    count, together = len(next(iter(data.values()))), strategy.num_replicas_in_sync
+    in_epoch = number_of_batches(data, batch_size)
 
     def order(epoch: tf.Tensor) -> tf.Tensor:
         rows = tf.range(count)
@@ -88,7 +89,7 @@ def batches(
         def part(rows: tf.Tensor, replica: tf.Tensor) -> dict[str, tf.Tensor]:
             size = tf.size(rows, tf.int64)
             mine = rows[size * replica // together : size * (replica + 1) // together]
-            return {name: tf.gather(values, mine) for name, values in table.items()}
+            return {name: tf.gather(values, mine) for name, values in data.items()}
 
         def parts(rows: tf.Tensor) -> tf.data.Dataset:
             ids = tf.data.Dataset.from_tensor_slices(np.array(replica_ids, np.int64))
@@ -102,9 +103,9 @@ def batches(
             epochs = tf.data.Dataset.range(done // in_epoch, tf.int64.max)
             return epochs.flat_map(epoch).skip(done % in_epoch)
 
-        # Where to begin is read when the iteration does.
+        # The place to begin is read when the iteration begins.
         rows = tf.data.Dataset.from_tensors(0).flat_map(all_epochs)
-        # Of data without an end replicas need not ask each other whether all have more.
+        # Replicas need not ask each other whether all of them have more of endless data.
         endless = tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY)
         return rows.flat_map(parts).apply(endless).prefetch(tf.data.AUTOTUNE)
 
@@ -112,7 +113,7 @@ def batches(
 
 
 def reset(strategy: tf.distribute.Strategy, metrics: Iterable[keras.metrics.Metric]) -> None:
-    """Let metrics begin anew; Keras would have all workers add up their values first."""
+    """Set metrics to zero; Keras would let all workers add up their values first."""
     for variable in (variable for metric in metrics for variable in metric.variables):
         for own in strategy.experimental_local_results(variable.value):
             own.assign(tf.zeros_like(own))
@@ -136,7 +137,7 @@ def function_of(
 
 
 def _common_seed(strategy: tf.distribute.Strategy) -> int:
-    """A seed of this training, that of the first replica for all."""
+    """A seed for this training: all replicas take that of the first one."""
     seed = tf.constant(np.random.randint(2**31 - 1), tf.int32)
     common = strategy.run(_of_first_replica, args=(seed,))
     return int(strategy.experimental_local_results(common)[0])

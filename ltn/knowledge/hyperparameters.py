@@ -10,13 +10,12 @@ import tensorflow as tf
 from ltn.errors import LogicValueError
 from ltn.evaluation.plan import Options
 from ltn.language import Node, Quantifier
-from ltn.language.quantifiers import QUANTIFIERS
 from ltn.semantics import BaseSemantics
 from ltn.semantics import from_config as semantics_from_config
 
 
 class Hyperparameters:
-    """The operators with their hyper-parameters; those that were changed are variables of compiled code."""
+    """Operators with their hyper-parameters; those that were changed are variables of compiled code."""
 
     def __init__(self, semantics: BaseSemantics):
         self._semantics = semantics
@@ -29,7 +28,7 @@ class Hyperparameters:
         return self._semantics.with_hyperparameters(**self._changed)
 
     @property
-    def shown(self) -> BaseSemantics:
+    def plain_semantics(self) -> BaseSemantics:
         """The operators as they are now, with plain numbers."""
         return self._semantics.with_hyperparameters(**{n: float(v) for n, v in self._changed.items()})
 
@@ -42,7 +41,7 @@ class Hyperparameters:
         return found
 
     def current(self) -> dict[str, Any]:
-        """The values now, by name; those of one axiom as "axiom.p_exists"."""
+        """The current values by name; those of one axiom as "axiom.p_exists"."""
         own = {
             f"{axiom}.{name}": float(value)
             for axiom, changed in self._of_axioms.items()
@@ -51,7 +50,7 @@ class Hyperparameters:
         return self._semantics.hyperparameters() | {n: float(v) for n, v in self._changed.items()} | own
 
     def set(self, name: str, value: Any) -> bool:
-        """Change one for all axioms; whether what was compiled no longer holds."""
+        """Change one for all axioms. Returns whether code that uses it must be compiled again."""
         value = float(value) if tf.is_tensor(value) else value
         checked = self._semantics.with_hyperparameters(**{name: value})
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
@@ -60,7 +59,7 @@ class Hyperparameters:
         return _assign(self._changed, name, float(value))
 
     def set_for(self, axiom: str, tree: Node | None, name: str, value: float) -> bool:
-        """Change one for the quantifiers of one axiom; whether what was compiled no longer holds."""
+        """Change one for the quantifiers of one axiom. Returns whether code must be compiled again."""
         self._semantics.with_hyperparameters(**{name: value})
         option, kind = _split(name)
         if tree is None:
@@ -86,19 +85,19 @@ class Hyperparameters:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Hyperparameters:
-        """What `get_config` described; what was a variable is one again, and computes the same bits."""
-        restored = cls(semantics_from_config(config["semantics"]))
+        """The operators of a configuration; what was a variable is one again, and computes the same bits."""
+        operators = cls(semantics_from_config(config["semantics"]))
         for name, value in config["changed"].items():
-            _assign(restored._changed, name, value)
+            _assign(operators._changed, name, value)
         for axiom, changed in config["of_axioms"].items():
             for name, value in changed.items():
-                _assign(restored._of_axioms.setdefault(axiom, {}), name, value)
-        return restored
+                _assign(operators._of_axioms.setdefault(axiom, {}), name, value)
+        return operators
 
 
 def _split(name: str) -> tuple[str, str]:
     option, _, kind = name.rpartition("_")
-    if kind not in QUANTIFIERS:
+    if kind not in ("forall", "exists"):
         raise LogicValueError(
             "Of one axiom the hyper-parameters of quantifiers can be set, as `p_forall` or `p_exists`; "
             f"got `{name}`."

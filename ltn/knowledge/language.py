@@ -1,50 +1,56 @@
-"""The language of a theory and how it is declared: domains, symbols with their groundings."""
+"""The language of a theory: domains, symbols and individuals, declared with their groundings."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-import keras
 import tensorflow as tf
 
-from ltn.core import Function, Predicate, Proposition, Term
+from ltn.core import Function, Predicate, Proposition
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.evaluation.evaluation import Evaluation, Plans
 from ltn.evaluation.groundings import Choice, DeclaredVariable, Groundings
 from ltn.evaluation.individuals import Individual, Individuals
+from ltn.evaluation.spaces import Space
+from ltn.knowledge.data import read_individuals
+from ltn.knowledge.networks import try_network
 from ltn.language import Domain, Signature
-from ltn.theory.compilation import CompiledModel
-from ltn.theory.data import individuals
 
-S = TypeVar("S", bound=Symbol)
 Domains = Domain | Sequence[Domain]
 
 
-class _Weights(list[Any]):
-    """The weights of a theory, as `variables` of any Keras model; called, it declares logical variables."""
+class Language:
+    """What is declared: a signature, and what its symbols, propositions and constants denote.
 
-    def __init__(self, weights: Sequence[Any], declare: Callable[..., list[DeclaredVariable]]):
-        super().__init__(weights)
-        self._declare = declare
+    Args:
+        symbols: where the predicates and functions are kept, by name; a Keras model hands in containers
+            whose layers it tracks.
+        propositions: where the propositions are kept, by name.
+        individuals: where the tables of constants are kept, one for each declaration.
 
-    def __call__(self, names: str, domain: Domain, values: Any = None) -> list[DeclaredVariable]:
-        return self._declare(names, domain, values)
+    >>> language = Language()
+    >>> towns = language.domain("towns", values=["Rome", "Seoul"])
+    >>> u = language.variable("u", towns)
+    >>> language.groundings().names("u")
+    ['Rome', 'Seoul']
+    """
 
-
-class Declarations(CompiledModel):
-    """The language of a theory, with the groundings of its symbols."""
-
-    def __init__(self, name: str | None = None):
-        super().__init__(name=name)
+    def __init__(
+        self,
+        symbols: dict[str, Symbol] | None = None,
+        propositions: dict[str, Proposition] | None = None,
+        individuals: list[Individuals] | None = None,
+    ):
+        self.plans = Plans()
         self.signature = Signature()
-        self.symbols: dict[str, Symbol] = {}
-        self.propositions: dict[str, Proposition] = {}
-        self.individuals: list[Individuals] = []
+        self.symbols = {} if symbols is None else symbols
+        self.propositions = {} if propositions is None else propositions
+        self.individuals = [] if individuals is None else individuals
+        # The individuals of variables that were declared with some.
         self.choices: dict[str, Choice] = {}
-        # There is nothing to build: each part is built when it is declared.
-        self.built = True
 
     def domain(
         self,
@@ -112,7 +118,7 @@ class Declarations(CompiledModel):
                 f"Constants of the domain '{domain.name}' cannot be learned: its shape {domain.shape} is not "
                 "known. Give their features, `values=...`."
             )
-        features = None if values is None else individuals(", ".join(chosen), domain, values)
+        features = None if values is None else read_individuals(", ".join(chosen), domain, values)
         if features is not None and len(features) != len(chosen):
             raise LogicValueError(f"`values` has {len(features)} rows for {len(chosen)} constants.")
         repeated = [name for name in chosen if chosen.count(name) > 1]
@@ -154,14 +160,10 @@ class Declarations(CompiledModel):
         self.signature.add_variable(name, domain)
         if choice is not None:
             self.choices[name] = choice
-        return DeclaredVariable(name, domain, self._grounded)
+        return DeclaredVariable(name, domain, self.groundings)
 
-    @property
-    def variables(self) -> _Weights:
-        """The weights, as of any Keras model; `theory.variables("x, y", domain)` declares variables."""
-        return _Weights(super().variables, self._declare_variables)
-
-    def _declare_variables(self, names: str, domain: Domain, values: Any = None) -> list[DeclaredVariable]:
+    def variables(self, names: str, domain: Domain, values: Any = None) -> list[DeclaredVariable]:
+        """Declare several variables of a domain, as "x, y"; the arguments are those of `variable`."""
         return [self.variable(name, domain, values) for name in self.signature.names_of(names)]
 
     def predicate(self, name: str, domains: Domains, grounding: Any) -> Predicate:
@@ -175,8 +177,9 @@ class Declarations(CompiledModel):
         """
         predicate = grounding if isinstance(grounding, Predicate) else Predicate(grounding, name)
         self.signature.add_predicate(name, domains)
-        with _withdrawn_on_error(self.signature.predicates, name):
-            self.symbols[name] = _tried(predicate, self.signature.predicates[name])
+        with _withdraw_on_error(self.signature.predicates, name):
+            try_network(predicate, self.signature.predicates[name])
+            self.symbols[name] = predicate
         return predicate
 
     def function(self, name: str, domains: Domains, output: Domain, grounding: Any) -> Function:
@@ -190,8 +193,9 @@ class Declarations(CompiledModel):
         """
         function = grounding if isinstance(grounding, Function) else Function(grounding, name)
         self.signature.add_function(name, domains, output)
-        with _withdrawn_on_error(self.signature.functions, name):
-            self.symbols[name] = _tried(function, self.signature.functions[name][0], output)
+        with _withdraw_on_error(self.signature.functions, name):
+            try_network(function, self.signature.functions[name][0], output)
+            self.symbols[name] = function
         return function
 
     def proposition(self, name: str, truth: float = 0.5, trainable: bool = False) -> Proposition:
@@ -201,9 +205,24 @@ class Declarations(CompiledModel):
         self.propositions[name] = proposition
         return proposition
 
-    def _grounded(self, data: dict[str, tf.Tensor] | None = None) -> Groundings:
+    def groundings(self, data: Mapping[str, tf.Tensor] | None = None) -> Groundings:
+        """What variables and constants denote, on a batch of data."""
         tables = {name: table for table in self.individuals for name in table.names}
-        return Groundings(self.signature, tables, self.choices, data or {})
+        return Groundings(self.signature, tables, self.choices, dict(data or {}))
+
+    def evaluation(
+        self,
+        space: Space,
+        data: Mapping[str, Any],
+        dense: bool = False,
+        other_operators: bool = False,
+        chunk: int | None = None,
+    ) -> Evaluation:
+        """An evaluation of formulas of this language on a batch of data; the settings are its own."""
+        groundings = self.groundings(data)
+        return Evaluation(
+            groundings, self.symbols, self.propositions, space, dense, other_operators, chunk, self.plans
+        )
 
     def _choice(self, name: str, domain: Domain, values: Any) -> Choice:
         if isinstance(values, list | tuple) and any(isinstance(value, str) for value in values):
@@ -219,7 +238,7 @@ class Declarations(CompiledModel):
                 f"The variable '{name}' takes `values` in an order: a list of names of constants, or an "
                 f"array of features; got a {type(values).__name__}: {values!r}."
             )
-        return Choice((), individuals(name, domain, values))
+        return Choice((), read_individuals(name, domain, values))
 
 
 def _check_domain(domain: Any) -> None:
@@ -228,29 +247,10 @@ def _check_domain(domain: Any) -> None:
 
 
 @contextlib.contextmanager
-def _withdrawn_on_error(declared: dict[str, Any], name: str) -> Iterator[None]:
+def _withdraw_on_error(declared: dict[str, Any], name: str) -> Iterator[None]:
     """Take a declaration back where what follows fails, so that it can be made again."""
     try:
         yield
     except BaseException:
         del declared[name]
         raise
-
-
-def _tried(symbol: S, domains: Sequence[Domain], output: Domain | None = None) -> S:
-    """The symbol, whose network was called once on zeros: it has its weights, and its shapes fit."""
-    shapes = [part.shape for domain in domains for part in domain.parts or (domain,)]
-    if not isinstance(symbol.network, keras.Layer) or any(None in shape for shape in shapes):
-        return symbol
-    terms = [Term(tf.zeros(shape), []) for shape in shapes]
-    classes = domains[-1].features
-    if symbol.picks_class and classes is not None:
-        # The network must know all of them.
-        terms[-1] = Term(classes.max(axis=0), [])
-    value = symbol(terms if len(terms) > 1 or symbol.picks_class else terms[0])
-    if output is not None and value.feature_shape != output.shape:
-        raise LogicValueError(
-            f"{symbol!r} must return features of the domain '{output.name}', of shape {output.shape}; "
-            f"its network returns the shape {value.feature_shape}."
-        )
-    return symbol

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ltn.theory import sources
+from ltn.knowledge.data import empty_batch, has_no_data
 
 Logs = dict[str, tf.Tensor]
 
@@ -22,10 +22,10 @@ class CompiledStep:
 
     def __init__(self, step: Callable[[Any], Logs], jit_compile: bool):
         self._step = tf.function(step, autograph=False, reduce_retracing=True, jit_compile=jit_compile)
-        self._of_kind: dict[tf.TypeSpec, Callable[..., Logs]] = {}
+        self._by_kind: dict[tf.TypeSpec, Callable[..., Logs]] = {}
         # The last iterator, which is not kept alive, since it may hold all data; and the step for it.
         self._iterator: weakref.ref[Any] | None = None
-        self._of_iterator: Callable[..., Logs] = self._step
+        self._current: Callable[..., Logs] = self._step
 
     def __call__(self, batches: Any) -> Logs:
         """The logs of the step; `batches` is an iterator of TensorFlow's, or any other."""
@@ -33,22 +33,22 @@ class CompiledStep:
             return self._step(next(batches))
         if self._iterator is None or self._iterator() is not batches:
             self._iterator = weakref.ref(batches)
-            self._of_iterator = self._compiled(tf.type_spec_from_value(batches))
-        return self._of_iterator(*tf.nest.flatten(batches, expand_composites=True))
+            self._current = self._compile(tf.type_spec_from_value(batches))
+        return self._current(*tf.nest.flatten(batches, expand_composites=True))
 
-    def _compiled(self, kind: tf.TypeSpec) -> Callable[..., Logs]:
+    def _compile(self, kind: tf.TypeSpec) -> Callable[..., Logs]:
         """The step as a function of the tensor that stands for an iterator."""
-        if kind not in self._of_kind:
+        if kind not in self._by_kind:
 
             def next_step(iterator: tf.Tensor) -> Logs:
                 batches = tf.nest.pack_sequence_as(kind, [iterator], expand_composites=True)
-                if sources.gives_nothing(batches):
-                    return self._step(sources.nothing())
+                if has_no_data(batches):
+                    return self._step(empty_batch())
                 # Taken in the graph, where its size may be unknown: the last batch shares the trace.
                 return self._step(batches.get_next())
 
             function = tf.function(
                 next_step, autograph=False, input_signature=[tf.TensorSpec([], tf.resource)]
             )
-            self._of_kind[kind] = function.get_concrete_function()
-        return self._of_kind[kind]
+            self._by_kind[kind] = function.get_concrete_function()
+        return self._by_kind[kind]

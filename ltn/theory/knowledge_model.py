@@ -11,8 +11,8 @@ import tensorflow as tf
 
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation import replicas
-from ltn.theory.compilation import CompiledModel
 from ltn.theory.theory import Theory
+from ltn.training import compilation
 
 
 def with_knowledge(
@@ -53,7 +53,7 @@ def with_knowledge(
 
 
 @keras.saving.register_keras_serializable(package="ltn")
-class KnowledgeModel(CompiledModel):
+class KnowledgeModel(keras.Model):
     """A Keras model with knowledge: see `with_knowledge`."""
 
     model: Any
@@ -102,9 +102,24 @@ class KnowledgeModel(CompiledModel):
         """The prediction of the model."""
         return self.model(inputs, training=training)
 
-    def use_xla(self, compiled: bool) -> None:
-        """The theory is compiled with the model."""
-        self.theory.use_xla(compiled)
+    def compile(
+        self, optimizer: Any = "adam", *args: Any, jit_compile: bool | str = "auto", **kwargs: Any
+    ) -> None:
+        """As `keras.Model.compile`; XLA is chosen as for a theory, which is compiled with the model."""
+        # Saved as it was asked: the device where the model is loaded decides about "auto".
+        self._asked_xla = jit_compile
+        xla = compilation.choose_xla(self.distribute_strategy, jit_compile, kwargs.get("run_eagerly"))
+        self.theory.use_xla(xla)
+        super().compile(optimizer, *args, jit_compile=xla, **kwargs)
+
+    def get_compile_config(self) -> Any:
+        """How the model was compiled."""
+        config = super().get_compile_config()
+        return config and config | {"jit_compile": self._asked_xla}
+
+    def compile_from_config(self, config: dict[str, Any]) -> None:
+        """Compile as a saved model was, with the variables of its optimizer."""
+        compilation.compile_from_config(self, config)
 
     def compute_loss(
         self,
@@ -131,11 +146,11 @@ class KnowledgeModel(CompiledModel):
         return data if self.target_variable is None else data | {self.target_variable: y}
 
     def make_train_function(self, force: bool = False) -> Any:
-        """As Keras does, and anew when the theory has changed."""
+        """As Keras does, and again when the theory has changed."""
         return super().make_train_function(self._is_stale("train") or force)
 
     def make_test_function(self, force: bool = False) -> Any:
-        """As Keras does, and anew when the theory has changed."""
+        """As Keras does, and again when the theory has changed."""
         return super().make_test_function(self._is_stale("test") or force)
 
     def _is_stale(self, kind: str) -> bool:
@@ -161,9 +176,7 @@ class KnowledgeModel(CompiledModel):
 
 
 def _only_variable(theory: Theory, targets: str | None) -> str | None:
-    groundings = theory.evaluation(theory.space, {}).groundings
-    used = dict.fromkeys(variable for axiom in theory.axiom_list for variable in axiom.variables)
-    open_variables = [v for v in used if v != targets and groundings.source(v) is None]
+    open_variables = [name for name in theory.knowledge.open_variables() if name != targets]
     if len(open_variables) > 1:
         raise LogicValueError(
             f"The axioms mention several variables without individuals: {', '.join(open_variables)}. Say "

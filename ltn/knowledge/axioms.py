@@ -1,0 +1,283 @@
+"""Axioms, closed formulas with a name and a weight; and the knowledge base: axioms with operators."""
+
+from __future__ import annotations
+
+import numbers
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ltn.core import Formula
+from ltn.errors import LogicError, LogicTypeError, LogicValueError
+from ltn.evaluation.evaluation import Evaluation
+from ltn.evaluation.plan import Options
+from ltn.evaluation.spaces import Space, space_of
+from ltn.fuzzy_ops.base import Operator
+from ltn.knowledge.hyperparameters import Hyperparameters
+from ltn.knowledge.language import Language
+from ltn.language import Node, Quantifier, Signature, parse, parse_many
+from ltn.language.names import check_name, listed, nearest
+from ltn.semantics import BaseSemantics
+
+
+@dataclass(frozen=True)
+class Axiom:
+    """A closed formula of a theory.
+
+    Attributes:
+        name: unique in its theory; the key of its value in training logs.
+        formula: the syntax tree, or a Python callable that returns a closed `ltn.Formula`.
+        weight: how often it counts among the axioms; or the name of the proposition p_w of a learned
+            weight, with which the axiom is p_w & formula.
+
+    `str(axiom)` is text that parses to the same formula.
+    """
+
+    name: str
+    formula: Node | Callable[[], Formula]
+    weight: float | str = 1.0
+
+    def __str__(self) -> str:
+        if isinstance(self.formula, Node):
+            return str(self.formula)
+        return getattr(self.formula, "__name__", repr(self.formula))
+
+    def __repr__(self) -> str:
+        return f"Axiom({self.name}: {self})"
+
+    @property
+    def tree(self) -> Node | None:
+        """The syntax tree; None where the axiom is Python code."""
+        return self.formula if isinstance(self.formula, Node) else None
+
+    @property
+    def variables(self) -> list[str]:
+        """The variables that the formula quantifies."""
+        nodes = self.tree.walk() if self.tree is not None else ()
+        bound = (variable for node in nodes if isinstance(node, Quantifier) for variable in node.variables)
+        return list(dict.fromkeys(bound))
+
+
+class KnowledgeBase:
+    """Axioms in a language, and the operators under which they are evaluated.
+
+    Args:
+        language: what is declared.
+        semantics: the operators.
+
+    >>> from ltn import semantics
+    >>> language = Language()
+    >>> A = language.proposition("A", 0.25)
+    >>> knowledge = KnowledgeBase(language, semantics.get("product"))
+    >>> knowledge.axiom("~A", name="doubt")
+    Axiom(doubt: ~A)
+    """
+
+    def __init__(self, language: Language, semantics: BaseSemantics):
+        self.language = language
+        self.operators = Hyperparameters(semantics)
+        self._axioms: dict[str, Axiom] = {}
+        # How often axioms or operators have changed, for models that compile them into their own steps.
+        self.version = 0
+        self._subscribers: list[Callable[[], None]] = []
+
+    # Axioms
+
+    def axiom(
+        self,
+        formula: str | Node | Callable[[], Formula],
+        name: str | None = None,
+        weight: float | str = 1.0,
+    ) -> Axiom:
+        """Add a closed formula that is to be true.
+
+        Args:
+            formula: text, or a Python callable that returns a closed `ltn.Formula`, written with the
+                symbols of this theory; a theory with such an axiom saves its weights only.
+            name: of the axiom in logs and reports; by default "axiom_1", "axiom_2", ...
+            weight: how often it counts among the axioms; or "learned", for the paper's p_w & formula with
+                a trainable proposition p_w.
+        """
+        source = formula if isinstance(formula, str) else ""
+        tree = parse(formula) if isinstance(formula, str) else formula
+        name = name or self._next_name()
+        self._check_axiom(tree, source, name)
+        axiom = Axiom(name, tree, self._weight(name, weight))
+        self._axioms[name] = axiom
+        self._notify()
+        return axiom
+
+    def axioms(self, text: str | Path) -> list[Axiom]:
+        """Add the formulas of a text, or of a file: one per line, indented lines continue it.
+
+        `name: formula` names an axiom; `#` begins a comment. After an error none is added.
+        """
+        path = Path(text) if isinstance(text, Path) or "\n" not in text else None
+        if path is not None and (isinstance(text, Path) or _is_file(path)):
+            text = path.read_text(encoding="utf-8")
+        elif re.fullmatch(r"[^():]+\.[A-Za-z]+", str(text)):
+            raise LogicValueError(f"{text}: there is no such file.")
+        read = parse_many(str(text))
+        labels = [label for label, _, _ in read if label is not None]
+        names: list[str] = []
+        for label, node, source in read:
+            name = label or self._next_name(names, labels)
+            try:
+                self._check_axiom(node, source, name)
+            except LogicError as error:
+                raise type(error)(f"Axiom {len(names) + 1} of the text, '{name}': {error}") from error
+            if name in names:
+                raise LogicValueError(f"Two axioms of the text are named '{name}'.")
+            names.append(name)
+        return [self.axiom(node, name) for name, (_, node, _) in zip(names, read, strict=True)]
+
+    @property
+    def axiom_list(self) -> list[Axiom]:
+        """The axioms in order of declaration."""
+        return list(self._axioms.values())
+
+    def weight_of(self, axiom: Axiom) -> float:
+        """The weight of an axiom; a learned one as it is now."""
+        if isinstance(axiom.weight, str):
+            return float(self.language.propositions[axiom.weight].tensor)
+        return axiom.weight
+
+    def find(self, axiom: str | Axiom) -> Axiom:
+        """An axiom by its name."""
+        name = axiom.name if isinstance(axiom, Axiom) else axiom
+        if name not in self._axioms:
+            close = nearest(str(name), self._axioms)
+            hint = f"did you mean '{close}'?" if close else f"it has: {listed(list(self._axioms))}."
+            raise LogicValueError(f"The theory has no axiom {name!r}; {hint}")
+        return self._axioms[name]
+
+    def open_variables(self) -> list[str]:
+        """The variables of the axioms that range over data only, in order of appearance."""
+        groundings = self.language.groundings()
+        used = dict.fromkeys(variable for axiom in self.axiom_list for variable in axiom.variables)
+        return [variable for variable in used if groundings.source(variable) is None]
+
+    def check_complete(self, data: Mapping[str, Any]) -> None:
+        """Raise where an axiom mentions a variable that has no individuals, also with these data."""
+        groundings = self.language.groundings(data)
+        for axiom in self.axiom_list:
+            for variable in axiom.variables:
+                if groundings.source(variable) is None:
+                    raise LogicValueError(f"Axiom '{axiom.name}': {groundings.missing(variable)}")
+
+    # Operators
+
+    @property
+    def semantics(self) -> BaseSemantics:
+        """The operators, with their hyper-parameters as they are now."""
+        return self.operators.semantics
+
+    @property
+    def plain_semantics(self) -> BaseSemantics:
+        """The operators with plain numbers, also for hyper-parameters that were changed."""
+        return self.operators.plain_semantics
+
+    @property
+    def space(self) -> Space:
+        """Where truth is computed under the semantics."""
+        return space_of(self.semantics)
+
+    @property
+    def hyperparameters(self) -> dict[str, Any]:
+        """The hyper-parameters of the operators as they are now, by name."""
+        return self.operators.current()
+
+    def set_hyperparameters(self, /, axiom: str | None = None, **values: Any) -> None:
+        """Change hyper-parameters of the operators, as `p_exists=6`; of one axiom only with `axiom=`.
+
+        From its first change on a number is a variable for the compiled steps: later changes compile
+        nothing again.
+        """
+        for name, value in values.items():
+            if axiom is None:
+                stale = self.operators.set(name, value)
+            else:
+                stale = self.operators.set_for(axiom, self.find(axiom).tree, name, value)
+            if stale:
+                self._notify()
+
+    def options_of(self, axiom: Axiom) -> Options:
+        """What was set for the quantifiers of one axiom alone."""
+        return self.operators.options(axiom.name)
+
+    def restore(self, axioms: Sequence[Axiom], operators: Hyperparameters) -> None:
+        """Take over what was saved: axioms that were checked when they were declared, and operators."""
+        self._axioms = {axiom.name: axiom for axiom in axioms}
+        self.operators = operators
+
+    # Evaluation
+
+    @property
+    def signature(self) -> Signature:
+        """The signature of the language."""
+        return self.language.signature
+
+    def evaluation(
+        self,
+        space: Space,
+        data: Mapping[str, Any],
+        dense: bool = False,
+        other_operators: bool = False,
+        chunk: int | None = None,
+    ) -> Evaluation:
+        """An evaluation of formulas in the theory's language, under its groundings and the data."""
+        return self.language.evaluation(space, data, dense, other_operators, chunk)
+
+    def subscribe(self, notify: Callable[[], None]) -> None:
+        """Call a function whenever axioms or operators change, so that nothing compiled before is used."""
+        self._subscribers.append(notify)
+
+    def _notify(self) -> None:
+        self.version += 1
+        for notify in self._subscribers:
+            notify()
+
+    def _check_axiom(self, formula: Any, source: str, name: str) -> None:
+        if isinstance(formula, Node):
+            self.signature.check_formula(formula, source)
+            self.signature.check_closed(formula, source)
+            self._check_options(self.space.prepared(formula))
+        elif not callable(formula):
+            raise LogicTypeError(f"An axiom is text or a callable; got {formula!r}.")
+        check_name(name, "an axiom")
+        if name in self._axioms:
+            raise LogicValueError(f"There is already an axiom '{name}': {self._axioms[name]}.")
+        if name in ("loss", "satisfaction") or name.startswith("val_"):
+            raise LogicValueError(f"'{name}' names another value in the training logs; choose another name.")
+
+    def _check_options(self, tree: Node) -> None:
+        for node in tree.walk():
+            if isinstance(node, Quantifier) and node.options:
+                operator = getattr(self.semantics, "Forall" if node.kind == "forall" else "Exists")
+                if isinstance(operator, Operator):
+                    operator.check_overrides(**dict(node.options))
+
+    def _next_name(self, before: Sequence[str] = (), labels: Sequence[str] = ()) -> str:
+        """The next "axiom_n" that is free, also beside the names `before` it in a text and its labels."""
+        number = len(self._axioms) + len(before) + 1
+        while f"axiom_{number}" in {*self._axioms, *before, *labels}:
+            number += 1
+        return f"axiom_{number}"
+
+    def _weight(self, name: str, weight: float | str) -> float | str:
+        if weight == "learned":
+            proposition = f"weight_of_{name}"
+            self.language.proposition(proposition, 0.5, trainable=True)
+            return proposition
+        if not isinstance(weight, numbers.Real) or not 0.0 <= weight < float("inf"):
+            raise LogicValueError(f"`weight` must be a number of at least 0, or 'learned'; got {weight!r}.")
+        return float(weight)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False

@@ -1,0 +1,247 @@
+"""The door for data: what users give is checked here, and turned into batches.
+
+A batch is a dictionary from names of variables, or of domains, to individuals, (k, *features) each. Users
+give one such dictionary, a data set or a generator of them, or nothing where the axioms need no data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from ltn.errors import LogicTypeError, LogicValueError
+from ltn.language import Domain, Signature
+from ltn.language.names import listed, nearest
+
+Data = Mapping[str, Any]
+# What a batch holds where the axioms need no data (tf.data has no empty elements); no name of a variable.
+NOTHING = "no data"
+
+
+# Individuals
+
+
+def read_individuals(name: str, domain: Domain, values: Any) -> Any:
+    """Individuals of a domain as float32, (k, *features); numbers get their feature axis.
+
+    Values that are known now are checked; those of tensors in a graph are not known.
+    """
+    array = _numbers(name, values)
+    if array.shape.rank is None:
+        # As it comes from code that was compiled for numbers with and without their feature axis.
+        array = tf.reshape(array, [-1, *domain.shape])
+    _check_shape(name, domain, tuple(array.shape))
+    array = array[:, np.newaxis] if array.shape.rank == 1 and domain.shape == (1,) else array
+    if tf.executing_eagerly():
+        _check_values(name, domain, array.numpy())
+    return array
+
+
+def _numbers(name: str, values: Any) -> tf.Tensor:
+    try:
+        tensor = tf.convert_to_tensor(values if tf.is_tensor(values) else np.asarray(values, np.float32))
+        if tensor.dtype == tf.string:
+            raise TypeError("text")
+        return tf.cast(tensor, tf.float32)
+    except (TypeError, ValueError) as error:
+        raise LogicTypeError(
+            f"The data of '{name}' must be numbers of one shape; got {values!r:.200}."
+        ) from error
+
+
+def _check_shape(name: str, domain: Domain, shape: tuple[int | None, ...]) -> None:
+    """Raise unless individuals of this shape, (k, *features), belong to the domain."""
+    features = shape[1:]
+    is_numbers = domain.shape == (1,) and len(shape) == 1
+    fits = len(features) == len(domain.shape) and all(
+        came is None or expected is None or came == expected
+        for came, expected in zip(features, domain.shape, strict=True)
+    )
+    if not is_numbers and not fits:
+        expected = ", ".join(str(size) for size in ("n", *domain.shape))
+        raise LogicValueError(
+            f"The data of '{name}' must have the shape ({expected}), n individuals of the domain "
+            f"'{domain.name}'; got {shape}."
+        )
+
+
+def _check_values(name: str, domain: Domain, values: np.ndarray) -> None:
+    finite = np.isfinite(values)
+    if not finite.all():
+        row = int(np.argwhere(~finite)[0][0])
+        raise LogicValueError(
+            f"The data of '{name}' hold {int((~finite).sum())} values that are NaN or infinite, the first "
+            f"in row {row}. Remove or replace them."
+        )
+    _check_all(domain.contains(values), f"leave the bounds {domain.bounds} of the domain", name, domain)
+    if domain.features is not None:
+        axes = tuple(range(2, values.ndim + 1))
+        known = np.all(values[:, np.newaxis] == domain.features[np.newaxis], axis=axes).any(axis=1)
+        _check_all(known, "are not individuals of the finite domain", name, domain)
+
+
+def _check_all(inside: np.ndarray, what: str, name: str, domain: Domain) -> None:
+    if not inside.all():
+        row = int(np.argmin(inside))
+        raise LogicValueError(
+            f"The data of '{name}' {what} '{domain.name}' in {int((~inside).sum())} of {len(inside)} rows, "
+            f"the first in row {row}."
+        )
+
+
+# Batches
+
+
+def read_batch(signature: Signature, data: Any) -> dict[str, Any]:
+    """A dictionary of individuals that belong to the domains of their variables."""
+    check_mapping(data)
+    _check_names(signature, data)
+    return {
+        name: values if name == NOTHING else read_individuals(name, _domain(signature, name), values)
+        for name, values in data.items()
+    }
+
+
+def check_mapping(data: Any) -> None:
+    """Raise where data are no dictionary."""
+    if not isinstance(data, Mapping):
+        raise LogicTypeError(
+            "Data are a dictionary from names of variables to arrays, as {'x': points}; "
+            f"got a {type(data).__name__}."
+        )
+
+
+def _check_names(signature: Signature, names: Iterable[str]) -> None:
+    """Raise for data under a name that is neither a variable nor a domain."""
+    for name in names:
+        if name not in signature.variables and name not in signature.domains and name != NOTHING:
+            known = [*signature.variables, *signature.domains]
+            close = nearest(str(name), known)
+            hint = f"Did you mean '{close}'?" if close else f"Declared are: {listed(known)}."
+            raise LogicValueError(f"Data came for {name!r}, which is not a variable of the theory. {hint}")
+
+
+def _domain(signature: Signature, name: str) -> Domain:
+    """The domain of the individuals given under the name of a variable, or of the domain itself."""
+    return signature.variables[name] if name in signature.variables else signature.domains[name]
+
+
+def _check_aligned(data: Data) -> None:
+    """Raise unless all variables have the same number of individuals: a batch takes the i-th of each."""
+    sizes = {name: values.shape[0] for name, values in data.items()}
+    if len(set(sizes.values())) > 1:
+        given = ", ".join(f"'{name}' has {size}" for name, size in sizes.items())
+        raise LogicValueError(
+            f"The data of all variables must have the same number of individuals: {given}. Batches take "
+            "the i-th individual of each. Tell classes apart by a label and a guard, as "
+            "`forall diag(x, l) where l = 1: P(x)`, or give a variable its own individuals when it is "
+            "declared: theory.variable(name, domain, values=...)."
+        )
+    if 0 in sizes.values():
+        raise LogicValueError(f"The data of {listed(list(sizes))} hold no individuals.")
+
+
+def empty_batch() -> dict[str, tf.Tensor]:
+    """A batch without data."""
+    return {NOTHING: tf.zeros(1)}
+
+
+# Sources of batches
+
+
+def read_source(signature: Signature, x: Any, check_complete: Callable[[Data], None]) -> Any:
+    """A source of batches, checked as far as it can be seen before the first batch.
+
+    `check_complete` raises where an axiom mentions a variable that has no individuals beside those that come
+    under the names of its argument.
+    """
+    if is_nothing(x):
+        check_complete({})
+        return no_data()
+    if isinstance(x, Mapping):
+        data = read_batch(signature, x)
+        _check_aligned(data)
+        check_complete(data)
+        return data
+    if isinstance(x, tf.data.Dataset):
+        return _read_dataset(signature, x, check_complete)
+    if isinstance(x, keras.utils.PyDataset):
+        return x
+    if isinstance(x, Iterator):
+        # Keras wants a tuple of each batch.
+        return ((batch,) if isinstance(batch, Mapping) else batch for batch in x)
+    raise LogicTypeError(
+        "Data are a dictionary from names of variables to arrays, as {'x': points}, or a data set of "
+        f"such dictionaries; got a {type(x).__name__}."
+    )
+
+
+def _read_dataset(
+    signature: Signature, dataset: tf.data.Dataset, check_complete: Callable[[Data], None]
+) -> tf.data.Dataset:
+    spec = dataset.element_spec
+    if isinstance(spec, tuple):
+        if len(spec) > 1:
+            check_no_targets(y=spec[1])
+        dataset, spec = dataset.map(lambda x, *_: x), spec[0]
+    if not isinstance(spec, Mapping):
+        raise LogicTypeError(
+            "A data set for a theory yields dictionaries from names of variables to batches; "
+            f"this one yields {spec}."
+        )
+    _check_names(signature, spec)
+    for name, part in spec.items():
+        _check_shape(name, _domain(signature, name), tuple(part.shape))
+    _check_aligned({name: part for name, part in spec.items() if part.shape[0] is not None})
+    check_complete(spec)
+    return dataset.map(lambda batch: read_batch(signature, batch))
+
+
+def check_no_targets(**given: Any) -> None:
+    """Raise for what Keras models take beside their inputs."""
+    for name, value in given.items():
+        if value is not None:
+            raise LogicTypeError(
+                f"A theory takes no `{name}`: labels are variables too, as in "
+                "theory.fit({'x': points, 'l': labels}); axioms have weights."
+            )
+
+
+def is_nothing(x: Any) -> bool:
+    """Whether no data were given."""
+    return x is None or (isinstance(x, Mapping) and not x)
+
+
+def no_data() -> tf.data.Dataset:
+    """An endless data set of batches without data."""
+    return tf.data.Dataset.from_tensors(empty_batch()).repeat()
+
+
+def has_no_data(batches: tf.data.Iterator) -> bool:
+    """Whether an iterator is one of `no_data`."""
+    spec = batches.element_spec
+    return isinstance(spec, Mapping) and set(spec) == {NOTHING}
+
+
+def endless_batches(data: Data, batch_size: int, shuffle: bool) -> tf.data.Dataset:
+    """The batches of all epochs, each epoch in an order of its own where it is shuffled.
+
+    One endless data set: the iterator that Keras makes for each epoch costs more than a step on little data.
+    """
+    count = len(next(iter(data.values())))
+
+    def order(_: tf.Tensor) -> tf.Tensor:
+        return tf.random.shuffle(tf.range(count)) if shuffle else tf.range(count)
+
+    def epoch(rows: tf.Tensor) -> tf.data.Dataset:
+        return tf.data.Dataset.from_tensor_slices(rows).batch(batch_size)
+
+    def batch(rows: tf.Tensor) -> dict[str, tf.Tensor]:
+        return {name: tf.gather(tensor, rows) for name, tensor in data.items()}
+
+    epochs = tf.data.Dataset.from_tensors(0).repeat().map(order)
+    return epochs.flat_map(epoch).map(batch).prefetch(tf.data.AUTOTUNE)

@@ -1,0 +1,71 @@
+"""Networks of symbols: tried once when they are declared, and rebuilt with weights of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import keras
+import tensorflow as tf
+
+from ltn.core import Term
+from ltn.core.symbols import Symbol
+from ltn.errors import LogicValueError
+from ltn.language import Domain
+
+
+def try_network(symbol: Symbol, domains: Sequence[Domain], output: Domain | None = None) -> None:
+    """Call the network of a symbol once on zeros: then it has its weights, and its shapes fit.
+
+    Raises where it returns something else than features of the `output` domain.
+    """
+    shapes = [part.shape for domain in domains for part in domain.parts or (domain,)]
+    if not isinstance(symbol.network, keras.Layer) or any(None in shape for shape in shapes):
+        return
+    terms = [Term(tf.zeros(shape), []) for shape in shapes]
+    classes = domains[-1].features
+    if symbol.picks_class and classes is not None:
+        # The network must know all of them.
+        terms[-1] = Term(classes.max(axis=0), [])
+    value = symbol(terms if len(terms) > 1 or symbol.picks_class else terms[0])
+    if output is not None and value.feature_shape != output.shape:
+        raise LogicValueError(
+            f"{symbol!r} must return features of the domain '{output.name}', of shape {output.shape}; "
+            f"its network returns the shape {value.feature_shape}."
+        )
+
+
+def rebuild(network: keras.Layer, twins: dict[int, keras.Layer] | None = None) -> keras.Layer:
+    """A network of the same configuration, with weights of its own, initialised afresh.
+
+    `twins` holds the layers that were rebuilt before, by the identity of the original: what networks share
+    stays shared. Layers without weights are shared by both.
+    """
+    twins = {} if twins is None else twins
+
+    def twin_of(layer: keras.Layer) -> keras.Layer:
+        if id(layer) not in twins:
+            if not layer.weights and not isinstance(layer, keras.layers.InputLayer):
+                twins[id(layer)] = layer
+            elif isinstance(layer, keras.Sequential) or getattr(layer, "inputs", None):
+                twins[id(layer)] = keras.models.clone_model(layer, clone_function=twin_of)
+            else:
+                twins[id(layer)] = type(layer).from_config(layer.get_config())
+        return twins[id(layer)]
+
+    problem = "its weights are others then."
+    shapes = [tuple(weight.shape) for weight in network.weights]
+    try:
+        twin = twin_of(network)
+        if not twin.built:
+            twin.build_from_config(network.get_build_config())
+    except (NotImplementedError, TypeError, ValueError) as error:
+        twin, problem = None, str(error).strip().split("\n")[0]
+    if twin is None or [tuple(weight.shape) for weight in twin.weights] != shapes:
+        raise LogicValueError(
+            f"Keras cannot rebuild the network '{network.name}', a {type(network).__name__}, from its "
+            f"configuration: {problem} Its classes need a get_config() that returns the arguments of "
+            "__init__, which passes the others, **kwargs, on."
+        )
+    for own, weight in zip(twin.weights, network.weights, strict=True):
+        own.trainable = weight.trainable
+    return twin

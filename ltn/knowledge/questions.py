@@ -1,0 +1,129 @@
+"""Questions: truth and value queries of the paper, on the declared individuals or on unseen data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+from ltn import semantics as semantics_module
+from ltn.core import Formula, Term
+from ltn.errors import LogicTypeError, LogicValueError
+from ltn.evaluation.evaluation import Evaluation
+from ltn.evaluation.plan import Options
+from ltn.evaluation.spaces import Space, space_of
+from ltn.knowledge.axioms import Axiom
+from ltn.knowledge.data import Data, check_mapping, read_batch
+from ltn.language import Node, Signature, parse
+from ltn.semantics import BaseSemantics
+
+
+class Knowledge(Protocol):
+    """What a question is put to: a `KnowledgeBase`, or a theory that has one."""
+
+    @property
+    def signature(self) -> Signature: ...
+
+    @property
+    def semantics(self) -> BaseSemantics: ...
+
+    @property
+    def axiom_list(self) -> list[Axiom]: ...
+
+    def weight_of(self, axiom: Axiom) -> float: ...
+
+    def options_of(self, axiom: Axiom) -> Options: ...
+
+    def evaluation(
+        self,
+        space: Space,
+        data: Data,
+        dense: bool = False,
+        other_operators: bool = False,
+        chunk: int | None = None,
+    ) -> Evaluation: ...
+
+
+class Question(NamedTuple):
+    """How something is asked: on which data, and with which operators.
+
+    `named` holds hyper-parameters of the operators, and data of variables.
+    """
+
+    data: Data | None
+    semantics: BaseSemantics | str | None
+    p: float | None
+    named: Mapping[str, Any]
+
+
+def answer(
+    knowledge: Knowledge, query: str | Node, asked: Question, chunk: int | None = None
+) -> Formula | Term:
+    """The grounding of a formula or a term over its free variables, in order of appearance."""
+    tree = parsed(knowledge, query)
+    evaluation = evaluation_for(knowledge, asked, chunk)
+    space = evaluation.space
+    is_formula = knowledge.signature.check(tree).is_formula
+    [value] = evaluation.ground([space.prepared(tree) if is_formula else tree])
+    if is_formula:
+        value = Formula(space.truth(value.tensor), value.free_vars)
+    value.individuals = {
+        label: names for label in value.free_vars if (names := evaluation.groundings.names(label)) is not None
+    }
+    return value
+
+
+def parsed(knowledge: Knowledge, query: str | Node) -> Node:
+    """The tree of a query, checked against the signature."""
+    if not isinstance(query, str | Node):
+        raise LogicTypeError(f"A query is text, or a syntax tree; got {query!r}.")
+    tree = parse(query) if isinstance(query, str) else query
+    knowledge.signature.check(tree, query if isinstance(query, str) else "")
+    return tree
+
+
+def with_tensors(knowledge: Knowledge, asked: Question) -> Question:
+    """The question with its data checked, and as tensors: compiled code takes arrays for constants."""
+    hyperparameters, data = _settings_and_data(knowledge, asked)
+    return asked._replace(data=read_batch(knowledge.signature, data), named=hyperparameters)
+
+
+def evaluation_for(knowledge: Knowledge, asked: Question, chunk: int | None = None) -> Evaluation:
+    """An evaluation for a question: on data given by name, perhaps with other operators than in training."""
+    operators = _operators(knowledge, asked)
+    hyperparameters, data = _settings_and_data(knowledge, asked)
+    if asked.p is not None:
+        known = operators.hyperparameters()
+        quantifiers = {name: asked.p for name in ("p_forall", "p_exists") if name in known}
+        if not quantifiers:
+            raise LogicValueError(f"The quantifiers {operators.Forall}, {operators.Exists} have no `p`.")
+        hyperparameters = quantifiers | hyperparameters
+    space = space_of(operators.with_hyperparameters(**hyperparameters))
+    batch = read_batch(knowledge.signature, data)
+    return knowledge.evaluation(space, batch, other_operators=asked.semantics is not None, chunk=chunk)
+
+
+def options_of(knowledge: Knowledge, axiom: Axiom, asked: Question) -> Options:
+    """What was set for the quantifiers of an axiom alone, unless the question sets it itself."""
+    if asked.semantics is not None or asked.p is not None:
+        return {}
+    return {
+        kind: {name: value for name, value in options.items() if f"{name}_{kind}" not in asked.named}
+        for kind, options in knowledge.options_of(axiom).items()
+    }
+
+
+def _operators(knowledge: Knowledge, asked: Question) -> BaseSemantics:
+    return knowledge.semantics if asked.semantics is None else semantics_module.get(asked.semantics)
+
+
+def _settings_and_data(knowledge: Knowledge, asked: Question) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The hyper-parameters that were given by name, and all data."""
+    data = asked.data or {}
+    check_mapping(data)
+    known = _operators(knowledge, asked).hyperparameters()
+    hyperparameters = {name: value for name, value in asked.named.items() if name in known}
+    named_data = {name: value for name, value in asked.named.items() if name not in known}
+    twice = [name for name in named_data if name in data]
+    if twice:
+        raise LogicValueError(f"Data came twice for {', '.join(twice)}.")
+    return hyperparameters, {**data, **named_data}

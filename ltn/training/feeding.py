@@ -1,0 +1,113 @@
+"""What `fit`, `evaluate` and `predict` feed to Keras, made of the data that users give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from ltn.errors import LogicTypeError, LogicValueError
+from ltn.knowledge import data as data_module
+from ltn.knowledge.axioms import KnowledgeBase
+from ltn.training import distribution
+
+# The size of batches where none is given, as in Keras.
+BATCH_SIZE = 32
+
+Arguments = dict[str, Any]
+
+
+class Feeding:
+    """The arguments of Keras for a theory's data: checked, in batches, divided among replicas.
+
+    Args:
+        knowledge: whose axioms the data are for.
+        strategy: one or several replicas.
+    """
+
+    def __init__(self, knowledge: KnowledgeBase, strategy: tf.distribute.Strategy):
+        self._knowledge = knowledge
+        self._strategy = strategy
+
+    def for_fit(
+        self, x: Any, y: Any, arguments: Arguments, can_be_endless: bool
+    ) -> tuple[Arguments, dict[str, Any]]:
+        """The arguments of `keras.Model.fit`; and the first batch of the data, where they are a dictionary.
+
+        With `can_be_endless` all epochs may come from one endless data set, whose batches are those that
+        Keras would make.
+        """
+        fed = dict(arguments)
+        fed["x"] = x = self._source(x, y, fed, "steps_per_epoch")
+        size = fed["batch_size"] or BATCH_SIZE
+        first = {name: values[:size] for name, values in x.items()} if isinstance(x, Mapping) else {}
+        if fed.get("validation_data") is not None:
+            fed["validation_data"] = self._validation(fed)
+        if distribution.is_several(self._strategy):
+            self._divide(fed)
+        elif (
+            can_be_endless
+            and isinstance(x, Mapping)
+            and not fed.get("steps_per_epoch")
+            and not fed.get("validation_split")
+        ):
+            fed["steps_per_epoch"] = distribution.number_of_batches(x, size)
+            fed["validation_batch_size"] = fed.get("validation_batch_size") or size
+            fed["x"] = data_module.endless_batches(x, size, fed.pop("shuffle", True))
+            fed["batch_size"] = None
+        if not isinstance(fed["x"], Mapping):
+            fed.setdefault("shuffle", False)
+        return fed, first
+
+    def for_evaluate(self, x: Any, y: Any, arguments: Arguments) -> Arguments:
+        """The arguments of `keras.Model.evaluate`, or of `predict`."""
+        fed = dict(arguments)
+        source = self._source(x, y, fed, "steps")
+        fed["x"] = self._divide_once(source, fed, "batch_size", "steps")
+        return fed
+
+    def _source(self, x: Any, y: Any, fed: Arguments, steps: str) -> Any:
+        given = {name: fed.get(name) for name in ("sample_weight", "class_weight")}
+        data_module.check_no_targets(y=y, **given)
+        if data_module.is_nothing(x):
+            fed[steps] = fed.get(steps) or 1
+        return data_module.read_source(self._knowledge.signature, x, self._knowledge.check_complete)
+
+    def _validation(self, fed: Arguments) -> Any:
+        data = fed["validation_data"]
+        x, y, *_ = (*data, None) if isinstance(data, tuple) else (data, None)
+        return self._source(x, y, fed, "validation_steps")
+
+    def _divide(self, fed: Arguments) -> None:
+        """Divide the data of `fit` among replicas, and add the callback that this needs."""
+        x, size = fed["x"], fed["batch_size"] or BATCH_SIZE
+        callbacks = keras.tree.flatten(fed["callbacks"] or [])
+        if not isinstance(x, Mapping | tf.data.Dataset):
+            raise LogicTypeError(
+                "Several replicas take data as a dictionary of arrays, or as a tf.data.Dataset of batches; "
+                f"got a {type(x).__name__}."
+            )
+        if fed.pop("validation_split", None):
+            raise LogicValueError("Several replicas take `validation_data`, not `validation_split`.")
+        if isinstance(x, Mapping):
+            steps = fed.get("steps_per_epoch") or distribution.number_of_batches(x, size)
+            fed["steps_per_epoch"] = steps
+            beginning = distribution.Beginning(steps)
+            callbacks = [beginning, *callbacks]
+            shuffle = fed.pop("shuffle", True)
+            fed["x"] = distribution.batches(self._strategy, x, size, shuffle, beginning)
+        fed.setdefault("validation_batch_size", size)
+        if fed.get("validation_data") is not None:
+            names = ("validation_batch_size", "validation_steps")
+            fed["validation_data"] = self._divide_once(fed["validation_data"], fed, *names)
+        fed["batch_size"], fed["callbacks"] = None, callbacks
+
+    def _divide_once(self, x: Any, fed: Arguments, batch_size: str, steps: str) -> Any:
+        """Data that are not learned from; for several replicas divided among them."""
+        if not distribution.is_several(self._strategy) or not isinstance(x, Mapping):
+            return x
+        size = fed.pop(batch_size, None) or BATCH_SIZE
+        fed[steps] = fed.get(steps) or distribution.number_of_batches(x, size)
+        return distribution.batches(self._strategy, x, size)

@@ -1,0 +1,253 @@
+"""The trainer: how a Keras model learns to satisfy a knowledge base."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from ltn import _private
+from ltn.evaluation import replicas
+from ltn.knowledge.axioms import KnowledgeBase
+from ltn.knowledge.data import Data, read_batch
+from ltn.knowledge.satisfaction import Satisfaction
+from ltn.training import compilation, distribution
+from ltn.training.feeding import Feeding
+from ltn.training.metrics import AxiomMeans
+from ltn.training.steps import CompiledStep, Logs
+
+
+class Trainer:
+    """The loss of a knowledge base, the steps that lower it, and what they log.
+
+    Args:
+        model: a Keras model that gives the `Satisfaction` of a batch, called with `as_truths=False`; its
+            weights are those that are learned.
+        knowledge: what is to be satisfied.
+        regularizer: R with its factor lambda, a Keras regularizer of all weights that are learned.
+    """
+
+    def __init__(self, model: Any, knowledge: KnowledgeBase, regularizer: Any = None):
+        self._model = model
+        self._knowledge = knowledge
+        self.regularizer = keras.regularizers.get(regularizer)
+        self._means: AxiomMeans | None = None
+        # Saved as it was asked: the device where the model is loaded decides about "auto".
+        self._jit_compile: bool | str = "auto"
+        # The version of the knowledge base for which a first batch was tried.
+        self._tried: int | None = None
+        knowledge.subscribe(self._renew_functions)
+
+    # The methods of a Keras model
+
+    def compile(
+        self, /, optimizer: Any = "adam", *args: Any, jit_compile: bool | str = "auto", **kwargs: Any
+    ) -> None:
+        """Choose the optimizer; all arguments are those of `keras.Model.compile`.
+
+        A theory is its own loss: `loss` and metrics of targets are not for it. With
+        `jit_compile="auto"` XLA compiles the steps where there is a GPU, and not on a CPU, where it slows
+        convolutions down; `True` or `False` decide it yourself. The numbers are the same to float precision,
+        but for dropout, of which XLA draws other random numbers.
+        """
+        model = self._model
+        compilation.check_arguments(model.distribute_strategy, args, kwargs)
+        self._jit_compile = jit_compile
+        xla = compilation.choose_xla(model.distribute_strategy, jit_compile, kwargs.get("run_eagerly"))
+        model.use_xla(xla)
+        keras.Model.compile(model, optimizer, jit_compile=xla, **kwargs)
+
+    def get_compile_config(self) -> Any:
+        """How the model was compiled; its optimizer has its variables, so that they can be saved."""
+        self._prepare_optimizer()
+        config = keras.Model.get_compile_config(self._model)
+        return config and config | {"jit_compile": self._jit_compile}
+
+    def compile_from_config(self, config: dict[str, Any]) -> None:
+        """Compile as a saved model was, with the variables of its optimizer."""
+        compilation.compile_from_config(self._model, config)
+
+    def fit(
+        self,
+        /,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: Any = "auto",
+        callbacks: Any = None,
+        **kwargs: Any,
+    ) -> keras.callbacks.History:
+        """Learn: make the axioms true on the data.
+
+        Args:
+            x: a dictionary from names of variables to arrays with the same number of individuals; or a
+                `tf.data.Dataset`, a `keras.utils.PyDataset` or a generator of such dictionaries.
+                None where the axioms need no data: then an epoch is one step, or `steps_per_epoch`.
+            y: None; labels are variables too.
+            batch_size, epochs, verbose, callbacks, kwargs: as for `keras.Model.fit`, also
+                `validation_data`, which are as `x`.
+
+        Returns:
+            The history: `loss`, `satisfaction` and each axiom by name, for each epoch.
+        """
+        model = self._model
+        settings = {"batch_size": batch_size, "epochs": epochs, "verbose": verbose, "callbacks": callbacks}
+        can_be_endless = model.compiled and model.steps_per_execution == 1
+        fed, first = self._feeding().for_fit(x, y, settings | kwargs, can_be_endless)
+        self._try(first)
+        self._prepare_optimizer()
+        return keras.Model.fit(model, **fed)
+
+    def evaluate(
+        self, x: Any = None, y: Any = None, batch_size: int | None = None, *args: Any, **kwargs: Any
+    ) -> Any:
+        """The loss, the satisfaction and the value of each axiom, averaged over batches of the data."""
+        names = ("verbose", "sample_weight", "steps", "callbacks", "return_dict")
+        kwargs |= {"batch_size": batch_size, **dict(zip(names, args, strict=False))}
+        if _private.is_validation(kwargs):
+            return keras.Model.evaluate(self._model, x, **kwargs)
+        return keras.Model.evaluate(self._model, **self._feeding().for_evaluate(x, y, kwargs))
+
+    def predict(
+        self, x: Any = None, batch_size: int | None = None, *args: Any, **kwargs: Any
+    ) -> dict[str, Any]:
+        """The satisfaction and the value of each axiom, an array with one entry per batch of the data."""
+        names = ("verbose", "steps", "callbacks")
+        kwargs |= {"batch_size": batch_size, **dict(zip(names, args, strict=False))}
+        found = keras.Model.predict(self._model, **self._feeding().for_evaluate(x, None, kwargs))
+        # All replicas return the same.
+        count = self._model.distribute_strategy.num_replicas_in_sync
+        return {name: values[::count] for name, values in found.items()}
+
+    def train_step(self, data: Any) -> Logs:
+        """One step of gradient descent on 1 - SatAgg."""
+        model, batch = self._model, self._batch(data)
+        with tf.GradientTape() as tape:
+            found = model(batch, training=True, as_truths=False)
+            loss = self._loss(found)
+            # All replicas have the same loss, and the optimizer adds up their gradients.
+            scaled = model.optimizer.scale_loss(loss / replicas.count())
+        weights = model.trainable_variables
+        gradients = zip(tape.gradient(scaled, weights), weights, strict=True)
+        # A weight that no axiom mentions has no gradient.
+        learned = [pair for pair in gradients if pair[0] is not None]
+        if learned:
+            model.optimizer.apply_gradients(learned)
+        else:
+            warnings.warn("No axiom depends on a weight that is trainable: nothing is learned.", stacklevel=3)
+        return self._log(batch, found, loss)
+
+    def test_step(self, data: Any) -> Logs:
+        """The logs of a batch, without learning from it."""
+        batch = self._batch(data)
+        found = self._model(batch, training=False, as_truths=False)
+        return self._log(batch, found, self._loss(found))
+
+    def make_train_function(self, force: bool = False) -> Any:
+        """What `fit` calls for each batch; Keras makes it where it takes several steps per execution."""
+        model = self._model
+        if self._is_left_to_keras():
+            return keras.Model.make_train_function(model, force)
+        if model.train_function is None or force:
+            model.train_function = self._function(model.train_step)
+        return model.train_function
+
+    def make_test_function(self, force: bool = False) -> Any:
+        """What `evaluate` calls for each batch."""
+        model = self._model
+        if self._is_left_to_keras():
+            return keras.Model.make_test_function(model, force)
+        if model.test_function is None or force:
+            model.test_function = self._function(model.test_step)
+        return model.test_function
+
+    def reset_metrics(self) -> None:
+        """Set all metrics to zero."""
+        strategy = self._model.distribute_strategy
+        if distribution.is_several(strategy):
+            distribution.reset(strategy, self.metrics)
+        else:
+            keras.Model.reset_metrics(self._model)
+
+    @property
+    def metrics(self) -> list[keras.metrics.Metric]:
+        """The loss, and the means of the satisfaction and of each axiom; none before `compile`."""
+        return [_private.loss_tracker(self._model), self.means] if self._model.compiled else []
+
+    @property
+    def means(self) -> AxiomMeans:
+        """The means of the satisfaction and of each axiom."""
+        names = [axiom.name for axiom in self._knowledge.axiom_list]
+        if self._means is None or self._means.names[1:] != names:
+            with self._model.distribute_strategy.scope():
+                self._means = AxiomMeans(names)
+        return self._means
+
+    def penalty(self) -> tf.Tensor:
+        """lambda R(theta), by the theory's own regularizer."""
+        weights = [] if self.regularizer is None else self._model.trainable_variables
+        return tf.add_n([tf.zeros(()), *(self.regularizer(weight) for weight in weights)])
+
+    # The parts of a step
+
+    def _loss(self, found: Satisfaction) -> tf.Tensor:
+        return tf.add_n([self._knowledge.space.loss(found.total), self.penalty(), *self._model.losses])
+
+    def _log(self, batch: Data, found: Satisfaction, loss: tf.Tensor) -> Logs:
+        size = replicas.total(tf.shape(next(iter(batch.values())))[0])
+        _private.loss_tracker(self._model).update_state(loss, sample_weight=size)
+        truths = self._knowledge.space.truth(tf.stack([found.total, *found.axioms]))
+        self.means.update_state(truths, size)
+        return self._model.get_metrics_result()
+
+    def _batch(self, data: Any) -> dict[str, Any]:
+        """The dictionary of a batch, checked here: Keras would wrap an error that `call` raises."""
+        x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
+        batch = read_batch(self._knowledge.signature, x)
+        self._knowledge.check_complete(batch)
+        return batch
+
+    # The functions that Keras calls
+
+    def _is_left_to_keras(self) -> bool:
+        one_device = not distribution.is_several(self._model.distribute_strategy)
+        return one_device and (self._model.run_eagerly or self._model.steps_per_execution != 1)
+
+    def _function(self, step: Callable[[Any], Logs]) -> Any:
+        model = self._model
+        if distribution.is_several(model.distribute_strategy):
+            return distribution.function_of(model.distribute_strategy, step, compiled=not model.run_eagerly)
+        return CompiledStep(step, model.jit_compile)
+
+    def _renew_functions(self) -> None:
+        """Make the functions that Keras calls again, if there are any: what they compute has changed."""
+        for kind in ("train", "test", "predict"):
+            if getattr(self._model, f"{kind}_function") is not None:
+                getattr(self._model, f"make_{kind}_function")(force=True)
+
+    def _prepare_optimizer(self) -> None:
+        """Give the optimizer its variables before the first step, and those of symbols declared since."""
+        model = self._model
+        networks = [symbol.network for symbol in self._knowledge.language.symbols.values()]
+        if any(isinstance(network, keras.Layer) and not network.built for network in networks):
+            return
+        with model.distribute_strategy.scope():
+            old = model.optimizer
+            compilation.build_optimizer(model)
+            if model.optimizer is not old:
+                self._renew_functions()
+
+    def _feeding(self) -> Feeding:
+        return Feeding(self._knowledge, self._model.distribute_strategy)
+
+    def _try(self, batch: Data) -> None:
+        """Evaluate a first batch eagerly, where truth values and sizes are checked, once for these axioms."""
+        knowledge = self._knowledge
+        if self._tried != knowledge.version and (batch or not knowledge.open_variables()):
+            with self._model.distribute_strategy.scope():
+                self._model.call(batch)
+            self._tried = knowledge.version
