@@ -55,21 +55,23 @@ def compile_from_config(model: keras.Model, config: dict[str, Any]) -> None:
         model.optimizer.build(model.trainable_variables)
 
 
-def build_optimizer(model: keras.Model) -> None:
-    """Give the optimizer of a compiled model its variables; a new one, if the weights are others now.
+def build_optimizer(model: keras.Model) -> bool:
+    """Give the optimizer of a compiled model its variables. Returns whether a new one took its place.
 
-    Keras fixes the weights of an optimizer when it is built. A new one takes over what the old one knows.
+    Keras fixes the weights of an optimizer when it is built. Where the model has other weights since, a new
+    optimizer takes over what the old one knows.
     """
     if not model.compiled or model.optimizer is None:
-        return
+        return False
     old, weights = model.optimizer, model.trainable_variables
     known = {id(weight) for weight in _private.weights_of_optimizer(old)}
     if not old.built or known == {id(weight) for weight in weights}:
         old.build(weights)
-        return
+        return False
     values = {variable.path: variable.numpy() for variable in old.variables}
     model.optimizer = type(old).from_config(old.get_config())
     model.optimizer.build(weights)
     for variable in model.optimizer.variables:
         if variable.path in values:
             variable.assign(values[variable.path])
+    return True

@@ -236,9 +236,7 @@ class Trainer:
         if any(isinstance(network, keras.Layer) and not network.built for network in networks):
             return
         with model.distribute_strategy.scope():
-            old = model.optimizer
-            compilation.build_optimizer(model)
-            if model.optimizer is not old:
+            if compilation.build_optimizer(model):
                 self._renew_functions()
 
     def _feeding(self) -> Feeding:

@@ -12,6 +12,7 @@ from ltn.knowledge.axioms import KnowledgeBase
 from ltn.knowledge.data import empty_batch
 from ltn.knowledge.language import Language
 from ltn.knowledge.satisfaction import satisfaction
+from ltn.training import compilation
 from ltn.training.steps import CompiledStep
 from ltn.training.trainer import Trainer
 from tests.tolerance import assert_close
@@ -141,3 +142,27 @@ def test_the_model_is_told_about_xla(asked: bool) -> None:
 def test_a_batch_is_checked() -> None:
     with pytest.raises(ValueError, match="Data came for 'y'"):
         model_of().trainer.train_step({"y": tf.zeros([1, 1])})
+
+
+class TestOptimizers:
+    def test_are_built_for_the_weights_there_are(self) -> None:
+        model = model_of()
+        assert not compilation.build_optimizer(model)
+        assert model.optimizer.built
+
+    def test_are_replaced_when_there_are_more_weights(self) -> None:
+        model = model_of()
+        old = model.optimizer
+        compilation.build_optimizer(model)
+        old.iterations.assign(7)
+        model.propositions.append(Proposition(0.5, trainable=True))
+        assert compilation.build_optimizer(model)
+        assert model.optimizer is not old
+        assert int(model.optimizer.iterations) == 7
+        assert not compilation.build_optimizer(model)
+
+    def test_are_not_there_before_compile(self) -> None:
+        knowledge = KnowledgeBase(Language(), semantics.get("product"))
+        model = Model(knowledge, [])
+        assert not compilation.build_optimizer(model)
+        assert not model.trainer.get_compile_config()
