@@ -68,22 +68,40 @@ class InChunks(Aggregation):
     def describe(self) -> str:
         return f"{self.kind} over {', '.join(self.node.variables)}, {self.chunk} combinations at a time"
 
-    def _parts(self, execution: Execution) -> Part:
-        """What is kept of each slice, stacked along axis 0."""
+    def execute_slice(self, execution: Execution) -> Execution:
+        """The execution of the plan on the first slice."""
+        group, _, rows = self._slices(execution)
+        inner = self._inner(execution, group, 0, rows, {})
+        inner.run(self.plan)
+        return inner
+
+    def _inner(
+        self, execution: Execution, group: Sequence[str], start: Any, size: Any, data: Mapping[str, tf.Tensor]
+    ) -> Execution:
+        groundings = execution.world.groundings.sliced(group, start, size, data)
+        return Execution(execution.world._replace(groundings=groundings), execution.options)
+
+    def _slices(self, execution: Execution) -> tuple[tuple[str, ...], Any, Any]:
+        """The variables whose individuals are sliced, how many of these there are, and how many at a time."""
         groundings = execution.world.groundings
         group = longest_group(groundings, self.node)
         count = axes.size_of(groundings.variable(group[0]), 0)
         others = combinations(groundings, self.node, lambda v: axes.size_of(groundings.variable(v), 0), group)
         limit = min(self.chunk, tf.int32.max)
-        is_known = isinstance(count, int) and isinstance(others, int)
-        least, most = (min, max) if is_known else (tf.minimum, tf.maximum)
+        if isinstance(count, int) and isinstance(others, int):
+            return group, count, max(min(limit // max(others, 1), count), 1)
         rows = limit // (max(others, 1) if isinstance(others, int) else tf.maximum(others, 1))
         # No more than there are, which an int32 counts.
-        rows = most(least(rows if is_known else tf.cast(rows, tf.int32), count), 1)
+        return group, count, tf.maximum(tf.minimum(tf.cast(rows, tf.int32), count), 1)
+
+    def _parts(self, execution: Execution) -> Part:
+        """What is kept of each slice, stacked along axis 0."""
+        group, count, rows = self._slices(execution)
+        is_known = isinstance(count, int) and isinstance(rows, int)
+        least, most = (min, max) if is_known else (tf.minimum, tf.maximum)
 
         def slice_of(start: Any, size: Any, data: Mapping[str, tf.Tensor]) -> Part:
-            world = execution.world._replace(groundings=groundings.sliced(group, start, size, data))
-            [part] = Execution(world, execution.options).run(self.plan)
+            [part] = self._inner(execution, group, start, size, data).run(self.plan)
             return part
 
         def mapped(slices: Any, size_of: Callable[[Any], Any]) -> Part:

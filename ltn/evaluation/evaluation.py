@@ -27,6 +27,7 @@ from ltn.evaluation.planner import (
 from ltn.evaluation.quantifiers import bind_all, has_variables, narrow
 from ltn.evaluation.rules import RULES
 from ltn.evaluation.spaces import Space
+from ltn.evaluation.table import PlanTable
 from ltn.fuzzy_ops.base import Projected
 from ltn.language import Binary, Node, Not, Quantifier
 from ltn.language.quantifiers import FORALL
@@ -163,6 +164,12 @@ class Evaluation:
             return planner.plan_requests(requests, nodes)
 
         return self.plans.get(key, make)
+
+    def tabulate(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> PlanTable:
+        """The plan of terms and formulas, executed to see how large each step is."""
+        plan, execution = self.plan(nodes, options), Execution(self.world, options)
+        execution.run(plan)
+        return PlanTable.of(plan, execution)
 
     def trace(self, node: Node, options: Options | None = None) -> Trace:
         """A formula with its value and those of all formulas that it is made of.

@@ -6,7 +6,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from ltn.core import Formula, Term, axes
 from ltn.errors import LogicError
@@ -50,7 +50,12 @@ def _values_in(parts: Iterable[Any]) -> Iterator[Value]:
 
 
 class Step(Reader, ABC):
-    """What computes one value. Equal steps are one step of a plan: nothing is computed twice."""
+    """What computes one value. Equal steps are one step of a plan: nothing is computed twice.
+
+    `strategy` tells how a step finds tuples, if it does.
+    """
+
+    strategy: ClassVar[str] = ""
 
     @property
     def axes(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation
 from ltn.evaluation.plan import Options
 from ltn.evaluation.spaces import Space, space_of
+from ltn.evaluation.table import PlanTable
 from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.data import Data, check_mapping, read_batch
 from ltn.language import Node, Signature, parse
@@ -28,6 +29,8 @@ class Knowledge(Protocol):
 
     @property
     def axiom_list(self) -> list[Axiom]: ...
+
+    def find(self, axiom: str | Axiom) -> Axiom: ...
 
     def weight_of(self, axiom: Axiom) -> float: ...
 
@@ -79,6 +82,43 @@ def parsed(knowledge: Knowledge, query: str | Node) -> Node:
     tree = parse(query) if isinstance(query, str) else query
     knowledge.signature.check(tree, query if isinstance(query, str) else "")
     return tree
+
+
+def read(knowledge: Knowledge, formula: str | Node | Axiom, what: str) -> tuple[Node, Axiom | None]:
+    """The tree of a formula, and the axiom that it is the formula of; an axiom may be given by its name.
+
+    `what` names what is wanted of the formula, for the error where an axiom is Python code.
+    """
+    if isinstance(formula, str):
+        named = {axiom.name: axiom for axiom in knowledge.axiom_list}
+        # A proposition may have the name of an axiom: then the text is the formula that it is.
+        formula = formula if formula in knowledge.signature.propositions else named.get(formula, formula)
+    if not isinstance(formula, Axiom):
+        return parsed(knowledge, formula), None
+    axiom = knowledge.find(formula)
+    if axiom.tree is None:
+        raise LogicValueError(f"The axiom '{axiom.name}' is Python code: only formulas have {what}.")
+    return axiom.tree, axiom
+
+
+def plan(
+    knowledge: Knowledge, formula: str | Node | Axiom | None, asked: Question, chunk: int | None
+) -> PlanTable:
+    """The plan of a formula, or of all axioms that are text, executed on the data of the question."""
+    evaluation = evaluation_for(knowledge, asked, chunk)
+    pairs: list[tuple[Node, Axiom | None]]
+    if formula is None:
+        pairs = [(axiom.tree, axiom) for axiom in knowledge.axiom_list if axiom.tree is not None]
+    else:
+        pairs = [read(knowledge, formula, "a plan")]
+    if not pairs:
+        raise LogicValueError("There is no formula to plan: add axioms with theory.axiom(...), or give one.")
+    nodes = [
+        evaluation.space.prepared(node) if knowledge.signature.sort_of(node).is_formula else node
+        for node, _ in pairs
+    ]
+    options = [{} if axiom is None else options_of(knowledge, axiom, asked) for _, axiom in pairs]
+    return evaluation.tabulate(nodes, options)
 
 
 def with_tensors(knowledge: Knowledge, asked: Question) -> Question:

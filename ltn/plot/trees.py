@@ -52,7 +52,7 @@ def tree(
     >>> [text.get_text() for text in figure.axes[0].texts]
     ['→', '0.800', 'A', '0.500', '¬', '0.600', 'B', '0.400']
     """
-    node, axiom = _read(theory, formula)
+    node, axiom = questions.read(theory, formula, "a tree")
     if not theory.signature.sort_of(node).is_formula:
         raise LogicTypeError(f"A tree shows the truth of a formula; `{text(node)}` is a term.")
     asked = questions.Question(data, semantics, p, named)
@@ -69,20 +69,6 @@ def tree(
     title = ("" if axiom is None else f"{axiom.name}:  ") + text(node, unicode=True)
     note = "" if prepared == node else f"evaluated as  {text(prepared, unicode=True)}"
     return draw(root, title, note)
-
-
-def _read(theory: Theory, formula: str | Node | Axiom) -> tuple[Node, Axiom | None]:
-    """The syntax tree, and the axiom that it is of."""
-    if isinstance(formula, str):
-        named = {axiom.name: axiom for axiom in theory.axiom_list}
-        # A proposition may have the name of an axiom: then the text is the formula that it is.
-        formula = formula if formula in theory.signature.propositions else named.get(formula, formula)
-    if not isinstance(formula, Axiom):
-        return questions.parsed(theory, formula), None
-    axiom = theory.find(formula)
-    if axiom.tree is None:
-        raise LogicValueError(f"The axiom '{axiom.name}' is Python code: only formulas have a tree.")
-    return axiom.tree, axiom
 
 
 def _box(trace: Trace, space: Space) -> Box:

@@ -19,6 +19,7 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.groundings import Choice, DeclaredVariable
 from ltn.evaluation.individuals import Individuals
 from ltn.evaluation.spaces import Space
+from ltn.evaluation.table import PlanTable
 from ltn.knowledge import questions
 from ltn.knowledge.axioms import Axiom, KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
@@ -310,6 +311,45 @@ class Theory(keras.Model):
         has one row. The other arguments are those of `query`.
         """
         return reports.explain(self, self.find(axiom), worst, Question(data, semantics, p, named))
+
+    def plan(
+        self,
+        formula: str | Node | Axiom | None = None,
+        data: Data | None = None,
+        *,
+        semantics: BaseSemantics | str | None = None,
+        p: float | None = None,
+        **named: Any,
+    ) -> PlanTable:
+        """How a formula is evaluated: the steps, which networks run on how many rows, how guards select.
+
+        Args:
+            formula: text, a syntax tree, or an axiom, also by its name; by default all axioms together, as
+                in training.
+            data, semantics, p, named: as for `query`. The plan is executed once, to see how large its
+                values are.
+
+        Returns:
+            A table: `print` shows a line for each step, `.to_frame()` gives it to pandas, `.rows` tells the
+            rows of each network. Memory is that of the values; what networks keep inside is not in it.
+
+        >>> import ltn
+        >>> theory = ltn.Theory("product")
+        >>> digits = theory.domain("digits", values=range(10))
+        >>> d, e = theory.variables("d, e", digits)
+        >>> P = theory.predicate("P", digits, ltn.Predicate.MLP([1]))
+        >>> theory.plan("forall d, e where d + e = 9: P(d)")
+           step                             reads  axes      shape    network rows  tuples    memory
+        1  individuals of d, domain digits                   (10, 1)                          40 B
+        2  run P                            1                         10                      40 B
+        3  atom P                           2      d         (10,)                            40 B
+        4  tuples 1 where d + e = 9                tuples 1                         10 fixed  80 B
+        5  where each tuple is on d         4      tuples 1  (10,)                            40 B
+        6  read at tuples 1                 3 5    tuples 1  (10,)                            40 B
+        7  forall over tuples 1             6 4              ()                               4 B
+        7 steps, 284 B of values
+        """
+        return questions.plan(self, formula, Question(data, semantics, p, named), self.chunk)
 
     def summary(self, print_fn: Callable[[str], Any] = print) -> None:
         """Print the domains, the symbols with their numbers of parameters, and the axioms."""

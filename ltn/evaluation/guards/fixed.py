@@ -18,8 +18,11 @@ from ltn.language import Node
 class FixedTuples(Step):
     """Tuples that were found when the plan was made."""
 
+    strategy = "fixed"
+
     label: str
     indices: tuple[tf.Tensor, ...] = field(compare=False)
+    written: str = field(compare=False)
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -29,13 +32,11 @@ class FixedTuples(Step):
         return self.indices
 
     def describe(self) -> str:
-        return f"{self.label}, fixed"
+        return f"{self.label} where {self.written}"
 
 
 class Fixed(Strategy):
     """Conjuncts such as `d1 < d2` over the individuals of finite domains."""
-
-    name = "fixed"
 
     def __init__(self, guard: Guard, conjuncts: list[Node]):
         self.conjuncts = conjuncts
@@ -57,4 +58,4 @@ class Fixed(Strategy):
         with tf.init_scope():
             indices = tuple(unravel(found.index, found.sizes))
         yield from ()
-        return planner.add(FixedTuples(tuples.label, indices))
+        return planner.add(FixedTuples(tuples.label, indices, " & ".join(map(str, self.conjuncts))))

@@ -38,6 +38,8 @@ class Lookup(NamedTuple):
 class LookedUpTuples(Step):
     """For each value of a term a range of combinations, of which a comparison with it holds."""
 
+    strategy = "looked up"
+
     label: str
     sign: str
     other: Value
@@ -75,13 +77,11 @@ class LookedUpTuples(Step):
         return *unravel(of_value, sizes), *fixed
 
     def describe(self) -> str:
-        return f"{self.label} where {self.written}, looked up"
+        return f"{self.label} where {self.written}"
 
 
 class LookedUp(Strategy):
     """A comparison of fixed individuals with what a step brings, and fixed conjuncts beside it."""
-
-    name = "looked up"
 
     def __init__(self, guard: Guard, lookup: Lookup, filters: list[Node]):
         self._lookup = lookup
@@ -116,7 +116,7 @@ class LookedUp(Strategy):
 
     def plan(self, planner: Planner, tuples: Tuples) -> Rule:
         other = yield planner.term(self._lookup.other, self._frame)
-        sign, written = self._lookup.sign, str(self._lookup.conjunct)
+        sign, written = self._lookup.sign, " & ".join(map(str, self.conjuncts))
         return planner.add(
             LookedUpTuples(tuples.label, sign, other, self._order, self._combinations, written)
         )

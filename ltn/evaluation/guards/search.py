@@ -20,6 +20,8 @@ from ltn.language import And, Node
 class SearchedTuples(Step):
     """The combinations of which a guard is true."""
 
+    strategy = "searched"
+
     label: str
     truth: Value
     order: tuple[str, ...]
@@ -35,7 +37,7 @@ class SearchedTuples(Step):
         return tuple(indices[:, axis] for axis in range(len(self.order)))
 
     def describe(self) -> str:
-        return f"{self.label} where {self.written}, searched"
+        return f"{self.label} where {self.written}"
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class FilteredTuples(Step):
 
     `order` holds the axes of the truth: that of the other tuples, and the further ones.
     """
+
+    strategy = "filtered"
 
     label: str
     tuples: Value
@@ -64,13 +68,12 @@ class FilteredTuples(Step):
         return *(tf.gather(each, index) for each in found), *others
 
     def describe(self) -> str:
-        return f"{self.label} where {self.written}, filtered"
+        return f"{self.label} where {self.written}"
 
 
 class Searched(Strategy):
     """All conjuncts; what no other strategy can do better."""
 
-    name = "searched"
     leading: str
 
     def __init__(self, guard: Guard):

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -26,13 +26,11 @@ class Strategy(ABC):
     """A way to find the tuples of which some conjuncts of a guard hold.
 
     Attributes:
-        name: shown in plans.
         conjuncts: those that it takes care of.
         parents: the axes that its tuples are drawn from.
         leading: the one of them along which the tuples ascend, if there is one.
     """
 
-    name: ClassVar[str]
     conjuncts: Sequence[Node]
     parents: Sequence[str]
     leading: str | None

@@ -1,0 +1,147 @@
+"""Plans for people: a table with a line per step, and how large each was when the plan was executed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+import tensorflow as tf
+
+from ltn.evaluation.chunks import InChunks
+from ltn.evaluation.networks import NetworkRun
+from ltn.evaluation.outputs import Output
+from ltn.evaluation.plan import Execution, Plan, Step, Value
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+class Line(NamedTuple):
+    """A step of a plan, as it was executed.
+
+    Attributes:
+        number: of the step; those of a slice have numbers such as "4.1".
+        step: in a few words.
+        reads: the numbers of the steps whose values it reads.
+        axes: of its value.
+        shape: of its value; features follow the axes. None where the value is not one tensor.
+        network: the symbol whose network ran; else "".
+        rows: how many rows it ran on; None for other steps.
+        tuples: how many tuples a guard selected; None for other steps.
+        strategy: how they were found.
+        memory: of its value, in bytes.
+    """
+
+    number: str
+    step: str
+    reads: tuple[str, ...]
+    axes: tuple[str, ...]
+    shape: tuple[int, ...] | None
+    network: str
+    rows: int | None
+    tuples: int | None
+    strategy: str
+    memory: int
+
+
+class PlanTable:
+    """The steps of a plan: `print` shows them, `to_frame()` gives the table.
+
+    Attributes:
+        lines: one for each step, in the order of evaluation.
+    """
+
+    def __init__(self, lines: Sequence[Line]):
+        self.lines = list(lines)
+
+    @classmethod
+    def of(cls, plan: Plan, execution: Execution) -> PlanTable:
+        """The table of a plan that was executed, eagerly."""
+        return cls(list(_lines(plan, execution)))
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """How many rows each network ran on, by the name of its symbol."""
+        found: dict[str, int] = {}
+        for line in self.lines:
+            if line.rows is not None:
+                found[line.network] = found.get(line.network, 0) + line.rows
+        return found
+
+    @property
+    def memory(self) -> int:
+        """The bytes of all values together: what training keeps for the gradient, networks aside."""
+        return sum(line.memory for line in self.lines)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table, a row for each step, with the attributes of a `Line` as columns."""
+        frame = pd.DataFrame([line._asdict() for line in self.lines], columns=Line._fields)
+        return frame.astype({"rows": "Int64", "tuples": "Int64"}).set_index("number")
+
+    def __repr__(self) -> str:
+        header = ("", "step", "reads", "axes", "shape", "network rows", "tuples", "memory")
+        cells = [
+            (
+                line.number,
+                line.step,
+                " ".join(line.reads),
+                ", ".join(line.axes),
+                "" if line.shape is None else str(line.shape),
+                "" if line.rows is None else f"{line.rows:,}",
+                "" if line.tuples is None else f"{line.tuples:,} {line.strategy}",
+                _in_units(line.memory),
+            )
+            for line in self.lines
+        ]
+        widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
+        text = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in (header, *cells)
+        ]
+        return "\n".join([*text, f"{len(cells)} steps, {_in_units(self.memory)} of values"])
+
+
+def _lines(plan: Plan, execution: Execution, prefix: str = "") -> Iterator[Line]:
+    for place, step in enumerate(plan.steps):
+        number, value = f"{prefix}{place + 1}", execution[Value(place)]
+        reads = tuple(f"{prefix}{read.place + 1}" for read in dict.fromkeys(step.inputs))
+        selected = _tensors(value)[0].shape[0] if step.strategy else None
+        yield Line(
+            number,
+            step.describe(),
+            tuple(dict.fromkeys(reads)),
+            step.axes,
+            tuple(value.shape) if tf.is_tensor(value) else None,
+            step.symbol if isinstance(step, NetworkRun) else "",
+            _rows(step, value),
+            selected,
+            step.strategy,
+            sum(tensor.dtype.size * math.prod(tensor.shape) for tensor in _tensors(value)),
+        )
+        if isinstance(step, InChunks):
+            yield from _lines(step.plan, step.execute_slice(execution), f"{number}.")
+
+
+def _rows(step: Step, value: Any) -> int | None:
+    if not isinstance(step, NetworkRun):
+        return None
+    return sum(math.prod(output.batch.sizes) for output in value)
+
+
+def _tensors(value: Any) -> list[tf.Tensor]:
+    """The tensors that a value holds."""
+    if tf.is_tensor(value):
+        return [value]
+    if isinstance(value, list) and value and isinstance(value[0], Output):
+        runs = {id(output.returned): output.returned.rows for output in value}
+        return list(runs.values())
+    return [part for part in value if tf.is_tensor(part)] if isinstance(value, tuple) else []
+
+
+def _in_units(memory: float) -> str:
+    for unit in _UNITS:
+        if memory < 1024 or unit == _UNITS[-1]:
+            return f"{memory:.0f} {unit}" if unit == "B" else f"{memory:.1f} {unit}"
+        memory /= 1024
+    return ""
