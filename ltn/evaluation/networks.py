@@ -38,13 +38,14 @@ class NetworkRun(Step):
     def compute(self, execution: Execution) -> list[Output]:
         symbol: Symbol = execution.world.symbols[self.symbol]
         calls = [[execution.term(term) for term in terms] for terms in self.calls]
-        if _are_on_several_axes(self.calls):
+        independent = _rows_are_independent(symbol)
+        if independent and _are_on_several_axes(self.calls):
             first = FirstLayer.of(symbol.network)
             if first is not None:
                 return _run_by_layers(symbol, first, calls)
         batches = [symbol.batch(terms) for terms in calls]
         as_list = len(calls[0]) > 1
-        if len({batch.shapes for batch in batches}) == 1 and _rows_are_independent(symbol):
+        if independent and len({batch.shapes for batch in batches}) == 1:
             returned = _run(symbol, batches, as_list)
             return [Output(returned, part, batch) for part, batch in enumerate(batches)]
         return [Output(_run(symbol, [batch], as_list), 0, batch) for batch in batches]
