@@ -39,9 +39,9 @@ class _OnRows(Step):
     Attributes:
         symbol: the predicate.
         run: the outputs of the network.
-        position: of the call among them.
+        position: the place of the call among them.
         labels: the axes of the rows.
-        classes: to pick for each row, if there are several.
+        classes: which to pick from each row, where the network returns several.
     """
 
     symbol: str
@@ -110,7 +110,7 @@ class Flag(_OnRows):
 
 @dataclass(frozen=True)
 class Project(Step):
-    """An operand, projected away from 0 or 1 as a stable connective wants it."""
+    """An operand, projected away from 0 or 1 as a stable connective needs it."""
 
     value: Value
     projection: Projection
@@ -200,7 +200,7 @@ def is_atom(planner: Planner, node: Node) -> bool:
 def plan_atom(
     planner: Planner, node: Node, frame: Frame, negated: bool, projection: Projection | None = None
 ) -> Rule:
-    """The value of an atom, or of its negation; projected, where a connective wants it so."""
+    """The value of an atom, or of its negation; projected where a connective needs it."""
     if isinstance(node, Apply):
         step = partial(Atom, negated=negated)
         return (yield from _plan_rows(planner, node, frame, step, projection))
@@ -268,7 +268,7 @@ def _plan_comparison(planner: Planner, node: Comparison, frame: Frame, negated: 
 
 
 def _domain_of_equality(planner: Planner, node: Comparison) -> Domain | None:
-    """The domain whose equality is meant: that of a side, or of the terms that a side is computed from."""
+    """The domain whose equality is meant: that of a side, or of a term from which a side is computed."""
     sides = [node.left, node.right]
     # What is applied to a term has left its domain.
     pending, inner = [*reversed(sides)], []

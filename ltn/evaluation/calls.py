@@ -44,7 +44,7 @@ class Calls:
     Args:
         frames: the axes of the formulas.
         source: where the individuals of a variable come from.
-        symbols: that are grounded by networks, or by other code.
+        symbols: those that are grounded by networks, or by other code.
         before: the calls as they were found when the same formulas were planned before.
     """
 
@@ -117,7 +117,7 @@ class Calls:
         names = {variable: f"${position}" for position, variable in enumerate(frame)}
         positions = {label: position for position, label in enumerate(dict.fromkeys(frame.values()))}
         bases = self._frames.base(frame)
-        # On an axis of tuples it also counts which member of the tuple the variable is.
+        # On an axis of tuples it also matters which member of the tuple the variable is.
         where = tuple(
             (self._source(v), positions[label], (label, bases[v]) if self._frames.tuples(label) else None)
             for v, label in frame.items()

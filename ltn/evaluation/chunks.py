@@ -42,8 +42,8 @@ class InChunks(Aggregation):
         node: the formula.
         chunk: how many combinations of individuals are evaluated at once.
         dense: whether all slices but the last have one size, as XLA needs it.
-        divided: whether replicas have each a part of the individuals.
-        plan: of one slice.
+        divided: whether each replica has a part of the individuals.
+        plan: the plan of one slice.
     """
 
     free: tuple[str, ...]
@@ -167,7 +167,7 @@ def plan_part(planner: Planner, request: PartIn) -> Rule:
 
 
 def longest_group(groundings: Groundings, node: Quantifier) -> tuple[str, ...]:
-    """The variables whose individuals are sliced: most of them; unknown numbers count as the largest."""
+    """The group of variables with the most individuals, which are sliced; an unknown number is largest."""
 
     def length(group: tuple[str, ...]) -> float:
         counts = [groundings.count(variable) for variable in group]
@@ -263,7 +263,7 @@ def _mapped(
         _, written = tf.while_loop(lambda k, _: k < count, write, start, parallel_iterations=1)
 
         def gradient(*upstream: tf.Tensor, variables: Sequence[tf.Variable] = ()) -> Any:
-            """Also of variables that are not the theory's, which networks may read."""
+            """The gradients, also of variables outside the theory, which networks may read."""
             sources = [*values, *variables]
 
             def add(k: tf.Tensor, total: list[tf.Tensor]) -> tuple[tf.Tensor, list[tf.Tensor]]:

@@ -67,7 +67,7 @@ class Instances(NamedTuple):
     """What a formula claims of individuals: its body, without the universal quantifiers at its front.
 
     Attributes:
-        values: of the body, for each combination of individuals, over the axes of `frame`.
+        values: the values of the body for each combination of individuals, over the axes of `frame`.
         frame: the axis of each variable.
         rows: for each variable, which of its individuals stands at each place of its axis; None where they
             stand in their own order.
@@ -91,13 +91,13 @@ class Evaluation:
     Args:
         groundings: what variables and constants denote.
         symbols: the predicates and functions by name.
-        propositions: by name.
-        space: in which truth is computed.
+        propositions: the propositions by name.
+        space: where truth is computed.
         dense: see `planner.Settings`.
-        other_operators: whether the operators are not those that the formulas were written for: options
-            of quantifiers that they lack are then left out.
+        other_operators: whether the operators differ from those that the formulas were written for:
+            options of quantifiers that they lack are then left out.
         chunk: see `planner.Settings`.
-        plans: those of the theory, to take from and to add to.
+        plans: the plans of the theory; new ones are added.
     """
 
     def __init__(
@@ -122,12 +122,12 @@ class Evaluation:
 
     @property
     def propositions(self) -> Mapping[str, Proposition]:
-        """By name."""
+        """The propositions by name."""
         return self.world.propositions
 
     @property
     def space(self) -> Space:
-        """In which truth is computed."""
+        """Where truth is computed."""
         return self.world.space
 
     def ground(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> list[Any]:
@@ -236,7 +236,7 @@ class Evaluation:
         return self.groundings.signature.sort_of(node).is_formula
 
     def _divide(self, nodes: Sequence[Node]) -> World:
-        """The world, in which replicas share what each of them needs whole."""
+        """The world in which replicas share the data that each of them needs as a whole."""
         if replicas.count() == 1:
             return self.world
         return self.world._replace(groundings=share(self.groundings, nodes))
@@ -266,7 +266,7 @@ def share(groundings: Groundings, nodes: Sequence[Node]) -> Groundings:
 
 
 def _kind(operator: Any) -> Hashable:
-    """What a plan depends on of an operator."""
+    """The properties of an operator on which a plan depends."""
     return type(operator), operator.projection if isinstance(operator, Projected) else None
 
 

@@ -20,7 +20,7 @@ class Tuples:
     """An axis of tuples.
 
     Attributes:
-        label: of the axis.
+        label: the name of the axis.
         parents: the axes that the tuples are drawn from.
         members: the variables that lie on it, with the parent on which each lay before.
         leading: the parent along which the tuples ascend, if there is one.
@@ -143,7 +143,7 @@ class Distinct:
     """The origin of tuples that are the distinct combinations of some axes of other tuples.
 
     Attributes:
-        label: of the other tuples.
+        label: the axis of the other tuples.
         drawn: the axes, each with a variable that lies on it.
     """
 

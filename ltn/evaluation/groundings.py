@@ -36,7 +36,7 @@ class Choice(NamedTuple):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Choice:
-        """What `get_config` described."""
+        """The choice that `get_config` wrote."""
         features = config["features"]
         return cls(tuple(config["names"]), None if features is None else tf.constant(features, tf.float32))
 
@@ -107,11 +107,11 @@ class Groundings:
         return None
 
     def without_data(self) -> Groundings:
-        """What depends neither on data nor on what is learned."""
+        """The groundings that depend neither on data nor on what is learned."""
         return Groundings(self.signature, {}, self.choices, {})
 
     def share(self, variables: Iterable[str]) -> Groundings:
-        """These groundings, in which some variables over data range over those of all replicas."""
+        """These groundings, but some variables over data range over the data of all replicas."""
         twin = Groundings(self.signature, self.tables, self.choices, self.data)
         twin._found = self._found
         twin._shared = frozenset(variables)

@@ -42,7 +42,7 @@ class Simplex(keras.constraints.Constraint):
 
 @keras.saving.register_keras_serializable(package="ltn")
 class Parts(keras.constraints.Constraint):
-    """Keeps the parts of individuals of a product domain, each of a size, where their domains want them."""
+    """Keeps each part of the individuals of a product domain inside the bounds of its own domain."""
 
     def __init__(self, sizes: Sequence[int], constraints: Sequence[keras.constraints.Constraint | None]):
         self.sizes, self.constraints = list(sizes), list(constraints)

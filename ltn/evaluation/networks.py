@@ -81,7 +81,7 @@ class Called(NamedTuple):
 
     Attributes:
         run: the outputs of the run that makes the call.
-        position: of the call in the run.
+        position: the place of the call in the run.
         labels: the axes of the rows, by the names that they have in the run.
         names: what the caller calls these axes.
         frame: the caller's variables on them.
@@ -149,7 +149,7 @@ def split_class(planner: Planner, node: Apply) -> tuple[Apply, Node | None]:
         return node, None
     *others, last = node.arguments
     domain = planner.signature.sort_of(last).domain
-    # Of a product, the last part is the class, and the others are for the network.
+    # The last part of a product is the class, and the others are for the network.
     is_product = domain is not None and bool(domain.parts)
     return (node if is_product else Apply(node.symbol, tuple(others))), last
 
@@ -201,7 +201,7 @@ def _returned(symbol: Symbol, rows: tf.Tensor, batches: Sequence[Batch]) -> Retu
 
 
 def _rows_are_independent(symbol: Symbol) -> bool:
-    """Whether the network treats each row alone; of a plain callable nothing is known."""
+    """Whether the network treats each row alone; nothing is known about a plain callable."""
     network = symbol.network
     return isinstance(network, keras.Layer) and not any(
         isinstance(layer, keras.layers.BatchNormalization) for layer in _private.layers_within(network)

@@ -10,7 +10,7 @@ import tensorflow as tf
 from ltn.core import axes
 from ltn.core.symbols import Batch
 
-# Of the rows, and of the logits behind them where there are any.
+# A function of the rows, and of the logits behind them; None where there are none.
 Reading = Callable[[tf.Tensor, tf.Tensor | None], tf.Tensor]
 
 
@@ -46,14 +46,14 @@ class Output(NamedTuple):
 
     @property
     def rows(self) -> tf.Tensor:
-        """As they were returned."""
+        """The rows as they were returned."""
         return self.read("rows", lambda rows, _: rows)
 
     @property
     def logits(self) -> tf.Tensor | None:
-        """Behind the rows; None where there are none."""
+        """The logits behind the rows; None where there are none."""
         return None if self.returned.logits is None else self.read("logits", lambda _, logits: logits)
 
     def read(self, key: Hashable, reading: Reading) -> tf.Tensor:
-        """The part of `Returned.read` that is of this call."""
+        """The part of `Returned.read` that belongs to this call."""
         return self.returned.read(key, reading)[self.part]

@@ -14,7 +14,7 @@ from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.spaces import Space
 from ltn.language import Node
 
-# Options of quantifiers that one formula has of its own, by kind: {"exists": {"p": 6.0}}.
+# Options for the quantifiers of one formula alone, by kind: {"exists": {"p": 6.0}}.
 Options = dict[str, dict[str, Any]]
 
 
@@ -64,7 +64,7 @@ class Step(Reader, ABC):
 
     @abstractmethod
     def compute(self, execution: Execution) -> Any:
-        """The value: a tensor; of some steps a tuple of tensors, or a size."""
+        """The value: a tensor; for some steps a tuple of tensors, or a size."""
 
     @abstractmethod
     def describe(self) -> str:
@@ -113,8 +113,8 @@ class World(NamedTuple):
     symbols: Mapping[str, Any]
     propositions: Mapping[str, Any]
     space: Space
-    # Whether the operators are not those that the formulas were written for: options of quantifiers that
-    # they lack are left out.
+    # Whether the operators differ from those that the formulas were written for: options of quantifiers
+    # that they lack are left out.
     other_operators: bool = False
 
 

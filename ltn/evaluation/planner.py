@@ -62,7 +62,7 @@ class GuardIn:
 
 @dataclass(frozen=True)
 class TuplesOf:
-    """The tuples of an axis: for each parent the index of each tuple there."""
+    """The tuples of an axis: the index of each tuple on each parent."""
 
     label: str
 
@@ -76,7 +76,7 @@ class SizeOf:
 
 @dataclass(frozen=True)
 class IndexOn:
-    """For each tuple of the axis `high` where on the axis `low` its member `variable` is."""
+    """Where the member `variable` of each tuple on the axis `high` lies on the axis `low`."""
 
     high: str
     variable: str
@@ -104,7 +104,7 @@ class Settings:
             it; else the tuples of a guard are found first, and the body is evaluated for them only.
         chunk: how many combinations of individuals the outermost quantifiers evaluate at once; None for all.
         traced: whether the body of each guarded quantifier is also evaluated for the selected tuples alone,
-            for those who look at it.
+            so that it can be shown.
     """
 
     dense: bool = False
@@ -135,10 +135,10 @@ class Planner:
     """Plans formulas of a world.
 
     Args:
-        world: what symbols mean; of its groundings only sources and known sizes count.
+        world: what symbols mean; a plan depends only on the sources and known sizes of its groundings.
         settings: how formulas are evaluated.
-        rules: for each kind of request.
-        memory: of the theory.
+        rules: one for each kind of request.
+        memory: what plans of the theory have found out.
     """
 
     def __init__(self, world: World, settings: Settings, rules: Rules, memory: Memory):

@@ -28,8 +28,8 @@ class Operands(NamedTuple):
     """What an aggregator gets: values along axes, perhaps under a mask; or tuples by segment.
 
     Attributes:
-        values: of the body.
-        axis: the axes to aggregate; beside that of the tuples, where there are segments.
+        values: the values of the body.
+        axis: the axes to aggregate; where there are segments, those besides the axis of tuples.
         mask: of the shape of the values, or None.
         ids, groups: the segment of each tuple, and the sizes of the axes that the segments stand for.
     """
@@ -83,7 +83,7 @@ class Range(Reader, ABC):
 
 @dataclass(frozen=True)
 class OverAxes(Range):
-    """All individuals on some axes; with a mask, those combinations of which a guard is true."""
+    """All individuals on some axes; with a mask, the combinations for which a guard holds."""
 
     bound: tuple[str, ...]
     mask: Value | None
@@ -107,7 +107,7 @@ class OverTuples(Range):
     """The tuples that a guard selects: one segment of them for each combination that stays free.
 
     Attributes:
-        label: of the axis of tuples.
+        label: the axis of tuples.
         tuples: the tuples themselves.
         whole: further axes that are bound, with their sizes.
         kept: the axes that the tuples are drawn from and that stay, each with the index of each tuple there
@@ -182,7 +182,7 @@ class Aggregation(Step):
 
 @dataclass(frozen=True)
 class Quantify(Aggregation):
-    """The value of a quantified formula; `divided` where replicas have each a part of the individuals."""
+    """The value of a quantified formula; `divided` where each replica has a part of the individuals."""
 
     range: Range
     divided: bool
@@ -305,7 +305,7 @@ def selects(planner: Planner, node: Quantifier) -> bool:
 
 
 def is_divided(planner: Planner, node: Quantifier) -> bool:
-    """Whether a quantifier binds data that several replicas have each a part of."""
+    """Whether a quantifier binds data of which each replica has a part."""
     return planner.replicas > 1 and any(
         {planner.kind_of(variable) for variable in group} == {"data"} for group in node.groups
     )

@@ -94,7 +94,7 @@ class LogSpace:
         return -satisfaction
 
 
-# By the name that a semantics gives it.
+# Each space by the name that a semantics gives it.
 _SPACES: dict[str, type[TruthSpace] | type[LogSpace]] = {"truth": TruthSpace, "log": LogSpace}
 
 

@@ -40,7 +40,7 @@ class IndividualsOf(Step):
 
 @dataclass(frozen=True)
 class Size(Step):
-    """The number of individuals on an axis; the variables of a `diag` must have the same."""
+    """The number of individuals on an axis; the variables of a `diag` must have the same number."""
 
     label: str
     members: tuple[Value, ...]
@@ -63,7 +63,7 @@ class Size(Step):
 
 @dataclass(frozen=True)
 class Index(Step):
-    """For each tuple its index on one of the axes that the tuples are drawn from."""
+    """The index of each tuple on one of the axes that the tuples are drawn from."""
 
     tuples: Value
     position: int
@@ -82,7 +82,7 @@ class Index(Step):
 
 @dataclass(frozen=True)
 class IndexThrough(Step):
-    """For each tuple of tuples its index on an axis that the inner ones are drawn from."""
+    """The index of each tuple of tuples on an axis that the inner tuples are drawn from."""
 
     inner: Value
     outer: Value
@@ -100,7 +100,7 @@ class IndexThrough(Step):
 
 @dataclass(frozen=True)
 class DistinctTuples(Step):
-    """The distinct combinations of some axes of tuples; last, for each of those tuples, which one it has."""
+    """The distinct combinations of tuples on some axes; a last tensor tells which of them each tuple has."""
 
     label: str
     indices: tuple[Value, ...]
@@ -127,7 +127,7 @@ class Read(Step):
 
     Attributes:
         value: what is read.
-        label: of the tuples.
+        label: the axis of the tuples.
         indices: for each axis of the value that is replaced, where each tuple is on it.
         leading: the axis along which the tuples ascend, if there is one.
     """

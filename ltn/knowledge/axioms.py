@@ -160,7 +160,7 @@ class KnowledgeBase:
         return [variable for variable in used if groundings.source(variable) is None]
 
     def check_complete(self, data: Mapping[str, Any]) -> None:
-        """Raise where an axiom mentions a variable that has no individuals, also with these data."""
+        """Raise where an axiom mentions a variable that has no individuals, even with these data."""
         groundings = self.language.groundings(data)
         for axiom in self.axiom_list:
             for variable in axiom.variables:
@@ -176,7 +176,7 @@ class KnowledgeBase:
 
     @property
     def plain_semantics(self) -> BaseSemantics:
-        """The operators with plain numbers, also for hyper-parameters that were changed."""
+        """The operators with plain numbers, even for hyper-parameters that were changed."""
         return self.operators.plain_semantics
 
     @property
@@ -260,7 +260,7 @@ class KnowledgeBase:
                     operator.check_overrides(**dict(node.options))
 
     def _next_name(self, before: Sequence[str] = (), labels: Sequence[str] = ()) -> str:
-        """The next "axiom_n" that is free, also beside the names `before` it in a text and its labels."""
+        """The next "axiom_n" that is free, and not among the names `before` it in a text or its labels."""
         number = len(self._axioms) + len(before) + 1
         while f"axiom_{number}" in {*self._axioms, *before, *labels}:
             number += 1

@@ -107,7 +107,7 @@ def read_batch(signature: Signature, data: Any) -> dict[str, Any]:
 
 
 def check_mapping(data: Any) -> None:
-    """Raise where data are no dictionary."""
+    """Raise unless data are a dictionary."""
     if not isinstance(data, Mapping):
         raise LogicTypeError(
             "Data are a dictionary from names of variables to arrays, as {'x': points}; "

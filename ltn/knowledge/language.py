@@ -218,7 +218,7 @@ class Language:
         other_operators: bool = False,
         chunk: int | None = None,
     ) -> Evaluation:
-        """An evaluation of formulas of this language on a batch of data; the settings are its own."""
+        """An evaluation of formulas of this language on a batch of data; `Evaluation` tells the settings."""
         groundings = self.groundings(data)
         return Evaluation(
             groundings, self.symbols, self.propositions, space, dense, other_operators, chunk, self.plans

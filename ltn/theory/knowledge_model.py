@@ -106,7 +106,7 @@ class KnowledgeModel(keras.Model):
         self, optimizer: Any = "adam", *args: Any, jit_compile: bool | str = "auto", **kwargs: Any
     ) -> None:
         """As `keras.Model.compile`; XLA is chosen as for a theory, which is compiled with the model."""
-        # Saved as it was asked: the device where the model is loaded decides about "auto".
+        # Saved as it was given: "auto" is decided by the device on which the model is loaded.
         self._asked_xla = jit_compile
         xla = compilation.choose_xla(self.distribute_strategy, jit_compile, kwargs.get("run_eagerly"))
         self.theory.use_xla(xla)

@@ -26,11 +26,11 @@ Config = dict[str, Any]
 
 
 def config_of(knowledge: KnowledgeBase, layers: Sequence[keras.Layer], settings: Config) -> Config:
-    """What a theory consists of, but for its weights: for JSON.
+    """What a theory consists of, without its weights, in a form that JSON can hold.
 
     Args:
         knowledge: its axioms, operators and language.
-        layers: those of its language, in order of declaration.
+        layers: the layers of its language, in order of declaration.
         settings: its name, its regularizer and its chunk.
     """
     code = _axioms_in_python(knowledge)
@@ -128,7 +128,7 @@ def _config(
         "chunk": settings["chunk"],
         "signature": language.signature.get_config(),
         "choices": {name: choice.get_config() for name, choice in language.choices.items()},
-        # In the order of declaration, which is that of the weights, and of what the optimizer knows of them.
+        # In the order of declaration: the weights, and what the optimizer knows about them, are in it too.
         "declarations": [part for layer in layers for part in _declarations(language, layer, pack)],
         "axioms": [
             {"name": axiom.name, "formula": str(axiom), "weight": axiom.weight}

@@ -212,7 +212,7 @@ class Theory(keras.Model):
         return dict(zip(("satisfaction", *(axiom.name for axiom in axioms)), truths, strict=True))
 
     def use_xla(self, compiled: bool) -> None:
-        """Take note whether XLA compiles the steps: then guards must keep all shapes static."""
+        """Set whether XLA compiles the steps: then guards must keep all shapes static."""
         self.is_xla = compiled
 
     compile = _delegate("trainer", Trainer.compile)
@@ -374,7 +374,7 @@ class Theory(keras.Model):
         super().save(filepath, *args, **kwargs)
 
     def get_config(self) -> dict[str, Any]:
-        """What the theory consists of, but for its weights; raises where a part cannot be saved."""
+        """What the theory consists of, without its weights; raises where a part cannot be saved."""
         return saving.config_of(self.knowledge, self.layers, self._settings())
 
     @classmethod

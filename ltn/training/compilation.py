@@ -1,4 +1,4 @@
-"""How models of the library are compiled: with XLA where it pays, and with an optimizer of all their weights.
+"""How models of the library are compiled: with XLA where it pays, and with an optimizer for all weights.
 
 On a CPU XLA slows convolutions down, and it knows static shapes only. It does not compile steps of several
 replicas at all.

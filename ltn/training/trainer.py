@@ -35,7 +35,7 @@ class Trainer:
         self._knowledge = knowledge
         self.regularizer = keras.regularizers.get(regularizer)
         self._means: AxiomMeans | None = None
-        # Saved as it was asked: the device where the model is loaded decides about "auto".
+        # Saved as it was given: "auto" is decided by the device on which the model is loaded.
         self._jit_compile: bool | str = "auto"
         # The version of the knowledge base for which a first batch was tried.
         self._tried: int | None = None
@@ -50,8 +50,8 @@ class Trainer:
 
         A theory is its own loss: `loss` and metrics of targets are not for it. With
         `jit_compile="auto"` XLA compiles the steps where there is a GPU, and not on a CPU, where it slows
-        convolutions down; `True` or `False` decide it yourself. The numbers are the same to float precision,
-        but for dropout, of which XLA draws other random numbers.
+        convolutions down; `True` or `False` overrides that. The numbers are the same to float precision,
+        except for dropout, for which XLA draws other random numbers.
         """
         model = self._model
         compilation.check_arguments(model.distribute_strategy, args, kwargs)

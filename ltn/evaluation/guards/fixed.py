@@ -1,4 +1,4 @@
-"""Guards over fixed individuals: their tuples are the same in every step, and are found once."""
+"""Guards over fixed individuals: their tuples are always the same, and are found once."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Fixed(Strategy):
     def find(cls, guard: Guard) -> Fixed | None:
         conjuncts = [node for node in guard.conjuncts if guard.is_fixed(node)]
         rest = [node for node in guard.conjuncts if node not in conjuncts]
-        # What a network returns for a guard, the body reads again: it must be on the same axes.
+        # The body reads again what a network returns for a guard: it must be on the same axes.
         if not conjuncts or any(guard.calls_network(node) for node in rest):
             return None
         return cls(guard, conjuncts)

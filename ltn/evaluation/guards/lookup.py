@@ -1,7 +1,7 @@
 """Guards that look their tuples up, as `d1 + d2 = n`.
 
-The values of `d1 + d2` are fixed: their combinations are sorted once, by that value, and a step looks up
-those of its `n`.
+The values of `d1 + d2` are fixed: the combinations of `d1` and `d2` are sorted once, by that value, and
+each execution looks up those of its `n`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NUMBER = (1,)
 
 
 class Lookup(NamedTuple):
-    """A comparison `fixed sign other` whose sides share no axis; only `other` depends on the step."""
+    """A comparison `fixed sign other` whose sides share no axis; only `other` may depend on data."""
 
     conjunct: Node
     fixed: Node
@@ -36,7 +36,7 @@ class Lookup(NamedTuple):
 
 @dataclass(frozen=True)
 class LookedUpTuples(Step):
-    """For each value of a term a range of combinations, of which a comparison with it holds."""
+    """For each value of a term the range of combinations for which a comparison with it holds."""
 
     strategy = "looked up"
 
@@ -81,7 +81,7 @@ class LookedUpTuples(Step):
 
 
 class LookedUp(Strategy):
-    """A comparison of fixed individuals with what a step brings, and fixed conjuncts beside it."""
+    """A comparison of fixed individuals with a term that may depend on data, and fixed conjuncts."""
 
     def __init__(self, guard: Guard, lookup: Lookup, filters: list[Node]):
         self._lookup = lookup
@@ -99,7 +99,7 @@ class LookedUp(Strategy):
         fixed = [node for node in guard.conjuncts if guard.is_fixed(node)]
         others = [node for node in guard.conjuncts if node not in fixed]
         lookups = [lookup for node in others for lookup in _lookups(guard, node)]
-        # By an equation if there is one, and of most axes.
+        # An equation before others, and then the one whose fixed side has the most axes.
         best = max(
             lookups, key=lambda lookup: (lookup.sign == "=", len(guard.labels(lookup.fixed))), default=None
         )
@@ -109,7 +109,7 @@ class LookedUp(Strategy):
         taken = guard.labels(best.other)
         filters = [node for node in fixed if not taken & guard.labels(node)]
         rest = [node for node in guard.conjuncts if node not in filters and node != best.conjunct]
-        # What a network returns for a guard, the body reads again: it must be on the same axes.
+        # The body reads again what a network returns for a guard: it must be on the same axes.
         if any(guard.calls_network(node) for node in rest):
             return None
         return cls(guard, best, filters)

@@ -18,7 +18,7 @@ from ltn.language import And, Node
 
 @dataclass(frozen=True)
 class SearchedTuples(Step):
-    """The combinations of which a guard is true."""
+    """The combinations for which a guard holds."""
 
     strategy = "searched"
 
@@ -42,7 +42,7 @@ class SearchedTuples(Step):
 
 @dataclass(frozen=True)
 class FilteredTuples(Step):
-    """Those of other tuples, combined with further axes, of which a guard is true.
+    """Other tuples, combined with further axes, as far as a guard holds for them.
 
     `order` holds the axes of the truth: that of the other tuples, and the further ones.
     """

@@ -23,7 +23,7 @@ _MOST = 2**27
 
 
 class Strategy(ABC):
-    """A way to find the tuples of which some conjuncts of a guard hold.
+    """A way to find the tuples for which some conjuncts of a guard hold.
 
     Attributes:
         conjuncts: those that it takes care of.
@@ -59,7 +59,7 @@ class Guard:
         return set(self.planner.restrict(self.frame, node).values())
 
     def is_fixed(self, node: Node) -> bool:
-        """Whether a part has variables, and its values for their individuals are the same in every step."""
+        """Whether a part has variables, and always the same values for their individuals."""
         labels = self.labels(node)
         return (
             bool(labels)
@@ -89,8 +89,8 @@ class Combinations(NamedTuple):
     """Combinations of fixed individuals, in the order of a value that each has.
 
     Attributes:
-        labels: of their axes.
-        sizes: of their axes.
+        labels: the labels of their axes.
+        sizes: the sizes of their axes.
         index: the row-major index of each combination over these axes, int32, (m,).
         values: ascending, (m,); None if they have none.
     """
@@ -116,7 +116,7 @@ def _combinations(
     planner: Planner, filters: Sequence[Node], value: Node | None, frame: Frame
 ) -> Combinations:
     groundings = planner.groundings.without_data()
-    # Outside the step that is being compiled.
+    # Outside the training step that is being compiled.
     with tf.init_scope():
         variables = {label: variable for variable, label in frame.items()}
         sizes = {label: len(groundings.variable(variable)) for label, variable in variables.items()}
