@@ -178,7 +178,7 @@ def longest_group(groundings: Groundings, node: Quantifier) -> tuple[str, ...]:
 
 def combinations(
     groundings: Groundings,
-    node: Quantifier,
+    node: Node,
     size_of: Callable[[str], axes.Size],
     besides: tuple[str, ...] = (),
 ) -> axes.Size:
@@ -198,7 +198,7 @@ def combinations(
     groups = dict.fromkeys(group for path in paths for group in path if group != besides)
     sizes = {group: _known_size([size_of(variable) for variable in group]) for group in groups}
     if all(isinstance(size, int) for size in sizes.values()):
-        return max(math.prod(sizes.get(group, 1) for group in path) for path in paths)
+        return max((math.prod(sizes.get(group, 1) for group in path) for path in paths), default=1)
     # More than an int32 can count.
     wide = {group: tf.cast(size, tf.int64) for group, size in sizes.items()}
     one = tf.ones([], tf.int64)

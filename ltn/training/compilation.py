@@ -1,8 +1,4 @@
-"""How models of the library are compiled: with XLA where it pays, and with an optimizer for all weights.
-
-On a CPU XLA slows convolutions down, and it knows static shapes only. It does not compile steps of several
-replicas at all.
-"""
+"""How models of the library are compiled: what they refuse, and an optimizer of all their weights."""
 
 from __future__ import annotations
 
@@ -35,17 +31,6 @@ def check_arguments(
                 "Several replicas take one step at a time; got "
                 f"steps_per_execution={arguments['steps_per_execution']!r}."
             )
-
-
-def choose_xla(strategy: tf.distribute.Strategy, jit_compile: bool | str, run_eagerly: bool | None) -> bool:
-    """Whether XLA compiles the steps of a model; "auto" means: where there is a GPU."""
-    several = distribution.is_several(strategy)
-    if jit_compile == "auto":
-        on_gpu = bool(tf.config.list_physical_devices("GPU"))
-        return on_gpu and not several and not run_eagerly
-    if jit_compile and several:
-        raise LogicValueError("XLA does not compile steps of several replicas; got jit_compile=True.")
-    return bool(jit_compile)
 
 
 def compile_from_config(model: keras.Model, config: dict[str, Any]) -> None:

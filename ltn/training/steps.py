@@ -18,10 +18,22 @@ class CompiledStep:
 
     Keras's own wraps the logs into an optional and takes them out again, and TensorFlow compares the type of
     an iterator with that of the step at every call: both take their time, beside steps of a millisecond.
+
+    Args:
+        step: from a batch to the logs.
+        jit_compile: whether XLA compiles it.
+        steps_before_xla: after how many steps XLA compiles it, if not from the first one on; None for never.
     """
 
-    def __init__(self, step: Callable[[Any], Logs], jit_compile: bool):
-        self._step = tf.function(step, autograph=False, reduce_retracing=True, jit_compile=jit_compile)
+    def __init__(self, step: Callable[[Any], Logs], jit_compile: bool, steps_before_xla: int | None = None):
+        self._python_step = step
+        self._steps_before_xla = None if jit_compile else steps_before_xla
+        self._use(jit_compile)
+
+    def _use(self, jit_compile: bool) -> None:
+        self._step = tf.function(
+            self._python_step, autograph=False, reduce_retracing=True, jit_compile=jit_compile
+        )
         self._by_kind: dict[tf.TypeSpec, Callable[..., Logs]] = {}
         # The last iterator, which is not kept alive, since it may hold all data; and the step for it.
         self._iterator: weakref.ref[Any] | None = None
@@ -29,6 +41,11 @@ class CompiledStep:
 
     def __call__(self, batches: Any) -> Logs:
         """The logs of the step; `batches` is an iterator of TensorFlow's, or any other."""
+        if self._steps_before_xla is not None:
+            self._steps_before_xla -= 1
+            if self._steps_before_xla < 0:
+                self._steps_before_xla = None
+                self._use(jit_compile=True)
         if not isinstance(batches, tf.data.Iterator) or tf.config.functions_run_eagerly():
             return self._step(next(batches))
         if self._iterator is None or self._iterator() is not batches:

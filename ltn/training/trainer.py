@@ -14,7 +14,7 @@ from ltn.evaluation import replicas
 from ltn.knowledge.axioms import KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
 from ltn.knowledge.satisfaction import Satisfaction
-from ltn.training import compilation, distribution
+from ltn.training import compilation, distribution, xla
 from ltn.training.feeding import Feeding
 from ltn.training.metrics import AxiomMeans
 from ltn.training.steps import CompiledStep, Logs
@@ -56,9 +56,9 @@ class Trainer:
         model = self._model
         compilation.check_arguments(model.distribute_strategy, args, kwargs)
         self._jit_compile = jit_compile
-        xla = compilation.choose_xla(model.distribute_strategy, jit_compile, kwargs.get("run_eagerly"))
-        model.use_xla(xla)
-        keras.Model.compile(model, optimizer, jit_compile=xla, **kwargs)
+        jit = xla.choose_xla(model.distribute_strategy, jit_compile, kwargs.get("run_eagerly"))
+        model.use_xla(jit)
+        keras.Model.compile(model, optimizer, jit_compile=jit, **kwargs)
 
     def get_compile_config(self) -> Any:
         """How the model was compiled; its optimizer has its variables, so that they can be saved."""
@@ -153,7 +153,7 @@ class Trainer:
         if self._is_left_to_keras():
             return keras.Model.make_train_function(model, force)
         if model.train_function is None or force:
-            model.train_function = self._function(model.train_step)
+            model.train_function = self._function(model.train_step, self._steps_before_xla())
         return model.train_function
 
     def make_test_function(self, force: bool = False) -> Any:
@@ -217,11 +217,19 @@ class Trainer:
         one_device = not distribution.is_several(self._model.distribute_strategy)
         return one_device and (self._model.run_eagerly or self._model.steps_per_execution != 1)
 
-    def _function(self, step: Callable[[Any], Logs]) -> Any:
+    def _steps_before_xla(self) -> int | None:
+        """How many of the steps to come are not compiled by XLA; None for all of them."""
+        model = self._model
+        if self._jit_compile != "auto" or model.run_eagerly or model.optimizer is None:
+            return None
+        steps = xla.steps_before_xla(self._knowledge)
+        return None if steps is None else max(0, steps - int(model.optimizer.iterations.numpy()))
+
+    def _function(self, step: Callable[[Any], Logs], steps_before_xla: int | None = None) -> Any:
         model = self._model
         if distribution.is_several(model.distribute_strategy):
             return distribution.function_of(model.distribute_strategy, step, compiled=not model.run_eagerly)
-        return CompiledStep(step, model.jit_compile)
+        return CompiledStep(step, model.jit_compile, steps_before_xla)
 
     def _renew_functions(self) -> None:
         """Make the functions that Keras calls again, if there are any: what they compute has changed."""

@@ -1,0 +1,87 @@
+"""When XLA compiles the steps of a training.
+
+With a GPU it does from the first step on. On a CPU it slows convolutions down, knows static shapes only, and
+takes seconds to compile; but it halves the time of relations between many individuals. So there it begins
+when a training has done so much of that work that the rest will pay for it. That is counted in steps, from
+the first one of the optimizer: runs are repeatable, and one that goes on from a file goes on in the same way.
+"""
+
+from __future__ import annotations
+
+import math
+
+import keras
+import tensorflow as tf
+
+from ltn import _private
+from ltn.errors import LogicValueError
+from ltn.evaluation.chunks import combinations
+from ltn.fuzzy_ops.base import Operator
+from ltn.knowledge.axioms import KnowledgeBase
+from ltn.language import Quantifier
+from ltn.training import distribution
+
+# How many combinations of individuals are evaluated before XLA compiles the steps on a CPU: a second or two
+# of work, as long as it takes to compile them.
+WORK_BEFORE = 20_000_000
+# Fewer steps than this tell nothing about those to come.
+LEAST_STEPS = 4
+# Layers that XLA was seen to speed up, and that draw no random numbers, which would change.
+_LAYERS = (
+    keras.layers.Activation,
+    keras.layers.Concatenate,
+    keras.layers.Dense,
+    keras.layers.Flatten,
+    keras.layers.InputLayer,
+    keras.layers.Reshape,
+)
+
+
+def choose_xla(strategy: tf.distribute.Strategy, jit_compile: bool | str, run_eagerly: bool | None) -> bool:
+    """Whether XLA compiles the steps of a model from the first one on; "auto" means: where there is a GPU."""
+    several = distribution.is_several(strategy)
+    if jit_compile == "auto":
+        return _has_gpu() and not several and not run_eagerly
+    if jit_compile and several:
+        raise LogicValueError("XLA does not compile steps of several replicas; got jit_compile=True.")
+    return bool(jit_compile)
+
+
+def steps_before_xla(knowledge: KnowledgeBase) -> int | None:
+    """After how many steps of a training on a CPU XLA compiles them; None where it never does.
+
+    It does for axioms over known individuals, without guards, about networks of dense layers.
+    """
+    if _has_gpu() or knowledge.open_variables():
+        return None
+    trees = [axiom.tree for axiom in knowledge.axiom_list]
+    if not trees or not all(map(_is_known, vars(knowledge.semantics).values())):
+        return None
+    layers = [symbol.network for symbol in knowledge.language.symbols.values()]
+    if not all(isinstance(layer, keras.Layer) and _is_dense(layer) for layer in layers):
+        return None
+    groundings, most = knowledge.language.groundings(), 1
+    for tree in trees:
+        if tree is None:
+            return None
+        if any(isinstance(node, Quantifier) and node.guard is not None for node in tree.walk()):
+            return None
+        most = max(most, combinations(groundings, tree, lambda variable: groundings.count(variable) or 0))
+    return max(LEAST_STEPS, math.ceil(WORK_BEFORE / most))
+
+
+def _has_gpu() -> bool:
+    return bool(tf.config.list_physical_devices("GPU"))
+
+
+def _is_known(operator: object) -> bool:
+    return isinstance(operator, Operator)
+
+
+def _is_dense(network: keras.Layer) -> bool:
+    """Whether a network is made of layers that XLA is known to suit."""
+    inner = [layer for layer in _private.layers_within(network) if not isinstance(layer, keras.Model)]
+    models = [layer for layer in _private.layers_within(network) if isinstance(layer, keras.Model)]
+    return all(type(layer) in _LAYERS for layer in inner) and all(
+        type(model).__module__.startswith(("keras.", "ltn.")) for model in models
+    )
