@@ -1,5 +1,6 @@
 """Settings shared by all tests: repeatable randomness, devices, one place that says how hard to search."""
 
+import gc
 import os
 
 import keras
@@ -18,6 +19,17 @@ settings.register_profile(
     "ltn", derandomize=True, deadline=None, max_examples=int(os.environ.get("LTN_TEST_EXAMPLES", "25"))
 )
 settings.load_profile("ltn")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _collected() -> None:
+    """Later searches for garbage, which `clear_session` makes too, pass over what is alive before a file.
+
+    TensorFlow and Keras keep what they compiled. After some files that is gigabytes, and going through them
+    at each search took a large part of the time of all tests.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
