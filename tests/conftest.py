@@ -23,10 +23,10 @@ settings.load_profile("ltn")
 
 @pytest.fixture(scope="module", autouse=True)
 def _collected() -> None:
-    """Later searches for garbage, which `clear_session` makes too, pass over what is alive before a file.
+    """A search for garbage passes over what was alive before the file.
 
-    TensorFlow and Keras keep what they compiled. After some files that is gigabytes, and going through them
-    at each search took a large part of the time of all tests.
+    TensorFlow and Keras keep what they compiled, after some files gigabytes. `clear_session`, which every run
+    of an experiment calls, would go through all of it: half a second and more for each call.
     """
     gc.collect()
     gc.freeze()
