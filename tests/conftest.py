@@ -1,5 +1,6 @@
 """Settings shared by all tests: repeatable randomness, devices, one place that says how hard to search."""
 
+import gc
 import os
 
 import keras
@@ -18,6 +19,17 @@ settings.register_profile(
     "ltn", derandomize=True, deadline=None, max_examples=int(os.environ.get("LTN_TEST_EXAMPLES", "25"))
 )
 settings.load_profile("ltn")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _collected() -> None:
+    """A search for garbage passes over what was alive before the file.
+
+    TensorFlow and Keras keep what they compiled, after some files gigabytes. `clear_session`, which every run
+    of an experiment calls, would go through all of it: half a second and more for each call.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -275,29 +275,7 @@ def test_wrong_arguments_are_refused(arguments: list[str], capsys: pytest.Captur
     assert re.search("a whole number of at least [01]|invalid choice: 'irises'", capsys.readouterr().err)
 
 
-def test_the_table_of_all_experiments_has_every_row(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """As `make reproduce` runs them, but briefly."""
-    assert main(["run", "all", "--epochs", "2", "--train-size", "40", "--out", str(tmp_path)]) == 0
-    expected = [
-        (experiment.name, setting.changed(epochs=2, train_size=40).name, metric.name)
-        for experiment in EXPERIMENTS.values()
-        for setting in experiment.settings()
-        for metric in setting.metrics
-    ]
-    assert [(r["experiment"], r["setting"], r["metric"]) for r in summary(tmp_path)] == expected
-    rows = [tuple(cell.strip() for cell in row.split("|")[1:4]) for row in _rows(capsys.readouterr().out)]
-    assert rows == expected
-    assert {path.stem for path in tmp_path.glob("*.png")} == set().union(*PICTURES.values())
-    study.write(tmp_path, EXPERIMENTS, tmp_path / "RESULTS.md")
-    page = (tmp_path / "RESULTS.md").read_text()
-    for heading in ("# Results", "## Digits", "## Findings", "## What was run"):
-        assert heading in page
-    assert len(_rows(page)) > len(expected)
-
-
-def _rows(text: str) -> list[str]:
+def rows(text: str) -> list[str]:
     names = "|".join(EXPERIMENTS)
     return [line for line in text.splitlines() if re.match(rf"\| ({names}) +\|", line)]
 
@@ -318,7 +296,7 @@ def test_the_study_runs_everything_and_says_where_the_paper_is_not_met(
         (tmp_path / f"out/runs/reasoning/plain/seed-{seed}.json").unlink()
     assert main([*command, "--write-only"]) == 0
     short = page.read_text().split("## Where a mean falls short of the paper")[1].split("## ")[0]
-    assert [row.split("|")[2].strip() for row in _rows(short)] == ["plain"]
+    assert [row.split("|")[2].strip() for row in rows(short)] == ["plain"]
     assert "| 5 of 10 | 0 to 4 | " in page.read_text()
     assert len(counted) == 2 * study.RUNS
 

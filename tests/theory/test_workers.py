@@ -19,7 +19,7 @@ import pytest
 import ltn
 from tests.theory.replicated import AXIOMS, DATA, logs_of, needs_new_keras, points, theory_of
 from tests.theory.theories import Array, smokers
-from tests.theory.worker_program import EPOCHS, KILLED_IN
+from tests.theory.worker_program import EPOCHS, KILLED, KILLED_IN
 from tests.tolerance import assert_close
 
 pytestmark = [
@@ -95,7 +95,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def together(folder: Path) -> list[dict[str, Any]]:
+def backups(folder: Path) -> list[str]:
+    """The files that are left when a worker was killed."""
+    with workers("killed", folder) as (_, second):
+        assert second.wait(PATIENCE) == -signal.SIGKILL
+    return [file.name for file in (folder / KILLED).glob("epoch-*")]
+
+
+@pytest.fixture(scope="module")
+def together(folder: Path, backups: list[str]) -> list[dict[str, Any]]:
+    """What new workers do, which first go on from these files: to start others for it takes long."""
     return results("together", folder)
 
 
@@ -166,14 +175,12 @@ class TestTogether:
 
 class TestKilled:
     def test_the_run_goes_on_to_the_same_weights(
-        self, together: list[dict[str, Any]], tmp_path: Path
+        self, backups: list[str], together: list[dict[str, Any]], folder: Path
     ) -> None:
-        with workers("killed", tmp_path) as (_, second):
-            assert second.wait(PATIENCE) == -signal.SIGKILL
-        assert [file.name for file in (tmp_path / "backup").glob("epoch-*")] == [f"epoch-{KILLED_IN}.npz"]
-        for worker in results("resumed", tmp_path):
-            assert worker["epochs"] == list(range(KILLED_IN, EPOCHS))
+        assert backups == [f"epoch-{KILLED_IN}.npz"]
+        for worker in together:
+            assert worker["resumed"]["epochs"] == list(range(KILLED_IN, EPOCHS))
             expected = weights_in(together[0]["shuffled weights"])
             # Adam divides a gradient by its size: rounding of small ones moves weights a little more.
-            assert_same_weights(weights_in(worker["weights"]), expected, atol=1e-5)
-        assert os.listdir(tmp_path / "backup") == []
+            assert_same_weights(weights_in(worker["resumed"]["weights"]), expected, atol=1e-5)
+        assert os.listdir(folder / KILLED) == []

@@ -21,6 +21,8 @@ from tests.theory.theories import smokers
 EPOCHS = 6
 # Epochs count from 0.
 KILLED_IN = 3
+# The folder of the backup that is left then.
+KILLED = "killed"
 
 
 def adam() -> keras.optimizers.Optimizer:
@@ -48,13 +50,13 @@ def backed_up(
 ) -> tuple[ltn.Theory, keras.callbacks.History]:
     """A training that leaves a backup and goes on from one, on data in an order that depends on the seed."""
     theory = theory_of(strategy, optimizer=adam)
-    callbacks = [ltn.callbacks.Backup(folder / "backup"), *others]
+    callbacks = [ltn.callbacks.Backup(folder), *others]
     return theory, theory.fit(DATA, batch_size=7, epochs=EPOCHS, verbose=0, callbacks=callbacks)
 
 
 def together(strategy: tf.distribute.Strategy, worker: int, folder: Path) -> dict[str, Any]:
-    """What several workers do in one session."""
-    found: dict[str, Any] = {}
+    """What several workers do in one session: they go on with the run that was killed, then the rest."""
+    found: dict[str, Any] = {"resumed": resumed(strategy, worker, folder)}
     options = {"batch_size": 7, "epochs": 2, "shuffle": False}
     theory = theory_of(strategy, axioms=AXIOMS)
     schedule = ltn.callbacks.Schedule("p_forall", {0: 1, 1: 4})
@@ -76,7 +78,7 @@ def together(strategy: tf.distribute.Strategy, worker: int, folder: Path) -> dic
         facts = smokers()
         facts.compile(keras.optimizers.SGD(0.5))
     found["no data"] = logs_of(facts.fit(epochs=2, verbose=0))
-    theory, history = backed_up(strategy, folder)
+    theory, history = backed_up(strategy, folder / "backup")
     found["shuffled"] = logs_of(history)
     found["shuffled weights"] = kept(theory, worker, folder / "shuffled")
     return found
@@ -90,13 +92,13 @@ def kept(theory: ltn.Theory, worker: int, file: Path) -> str:
 
 def killed(strategy: tf.distribute.Strategy, worker: int, folder: Path) -> dict[str, Any]:
     """The second worker dies while they train."""
-    backed_up(strategy, folder, *([Killed(KILLED_IN)] if worker == 1 else []))
+    backed_up(strategy, folder / KILLED, *([Killed(KILLED_IN)] if worker == 1 else []))
     return {}
 
 
 def resumed(strategy: tf.distribute.Strategy, worker: int, folder: Path) -> dict[str, Any]:
     """The same training, started again."""
-    theory, history = backed_up(strategy, folder)
+    theory, history = backed_up(strategy, folder / KILLED)
     return {"epochs": history.epoch, "weights": kept(theory, worker, folder / "resumed")}
 
 
@@ -106,7 +108,7 @@ def main() -> None:
     cluster = {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": int(number)}}
     os.environ["TF_CONFIG"] = json.dumps(cluster)
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
-    tasks = {"together": together, "killed": killed, "resumed": resumed}
+    tasks = {"together": together, "killed": killed}
     found = tasks[task](strategy, int(number), Path(folder))
     Path(folder, f"{task}-{number}.json").write_text(json.dumps(found))
     print("done", flush=True)

@@ -1,0 +1,81 @@
+"""All experiments by one command, as `make reproduce` runs them, but briefly; and each once more."""
+
+import contextlib
+import functools
+import io
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from examples.__main__ import EXPERIMENTS, main
+from examples.harness import runs, study
+from tests.examples.pictures import PICTURES
+from tests.examples.test_command_line import rows, summary
+from tests.examples.test_experiments import setting_of
+
+SHORT = {"epochs": 2, "train_size": 40}
+
+
+class Reproduction(NamedTuple):
+    """The exit status of the command, and what it said."""
+
+    status: int
+    said: str
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("results")
+
+
+@functools.cache
+def reproduction(out: Path) -> Reproduction:
+    """Made within the first test: before it, nothing keeps the machine's data away."""
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        status = main(["run", "all", "--epochs", "2", "--train-size", "40", "--out", str(out)])
+    return Reproduction(status, said.getvalue())
+
+
+def test_the_table_has_every_row(tmp_path: Path, out: Path) -> None:
+    status, said = reproduction(out)
+    assert status == 0
+    expected = [
+        (experiment.name, setting.changed(**SHORT).name, metric.name)
+        for experiment in EXPERIMENTS.values()
+        for setting in experiment.settings()
+        for metric in setting.metrics
+    ]
+    assert [(r["experiment"], r["setting"], r["metric"]) for r in summary(out)] == expected
+    assert [tuple(cell.strip() for cell in row.split("|")[1:4]) for row in rows(said)] == expected
+    assert {path.stem for path in out.glob("*.png")} == set().union(*PICTURES.values())
+    study.write(out, EXPERIMENTS, tmp_path / "RESULTS.md")
+    page = (tmp_path / "RESULTS.md").read_text()
+    for heading in ("# Results", "## Digits", "## Findings", "## What was run"):
+        assert heading in page
+    assert len(rows(page)) > len(expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        *((name, None) for name in EXPERIMENTS if name != "addition"),
+        ("addition", "single"),
+        ("addition", "two"),
+        ("addition", "single, baseline"),
+    ],
+)
+def test_a_seed_gives_the_same_run_again(name: str, setting: str | None, tmp_path: Path, out: Path) -> None:
+    reproduction(out)
+    experiment = EXPERIMENTS[name]
+    short = setting_of(experiment, setting).changed(**SHORT)
+    # The command ran seed 0, after other experiments.
+    runs.perform(experiment, [short], [0, 1], tmp_path, say=lambda text: None)
+    [done] = runs.finished(tmp_path, experiment)
+    again, other = done.runs
+    found = {done.name: done.runs for done in runs.finished(out, experiment)}
+    [first] = found[short.name]
+    assert first.metrics == again.metrics
+    assert first.curves == again.curves
+    if name != "reasoning":  # which begins at 0 whatever the seed
+        assert first.curves != other.curves
