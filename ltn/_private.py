@@ -52,6 +52,15 @@ def layers_within(layer: keras.Layer) -> list[keras.Layer]:
     return list(layer._flatten_layers())
 
 
+def origin_of(tensor: Any) -> tuple[keras.Layer, list[Any]]:
+    """The layer that a tensor of a functional model came from, and the tensors that this layer was called on.
+
+    `layer.input` tells it only of layers that were called once. Tried on Keras 3.8 and 3.15.
+    """
+    history = tensor._keras_history
+    return history.operation, history.operation._inbound_nodes[history.node_index].input_tensors
+
+
 def loss_tracker(model: keras.Model) -> keras.metrics.Metric:
     """The mean of the loss that a compiled model shows in its logs.
 

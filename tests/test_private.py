@@ -18,7 +18,9 @@ PRIVATE_NAMES = [
     "__internal__",
     "_flatten_layers",
     "_get_metrics_result_or_logs",
+    "_inbound_nodes",
     "_initial_epoch",
+    "_keras_history",
     "_keras_logits",
     "_loss_tracker",
     "_maybe_symbolic_build",
@@ -45,6 +47,16 @@ def test_nothing_private_is_used_elsewhere() -> None:
         if used and path.name != "_private.py":
             found[path.relative_to(PACKAGE).as_posix()] = used
     assert found == OVERRIDING
+
+
+def test_tensors_of_a_functional_model_know_where_they_came_from() -> None:
+    inputs, dense = [keras.Input((2,)), keras.Input((2,))], keras.layers.Dense(2)
+    outputs = [dense(each) for each in inputs]
+    for each, output in zip(inputs, outputs, strict=True):
+        layer, [came_from] = _private.origin_of(output)
+        assert layer is dense
+        assert came_from is each
+    assert isinstance(_private.origin_of(inputs[0])[0], keras.layers.InputLayer)
 
 
 @pytest.mark.parametrize("activation", ["sigmoid", "softmax"])

@@ -11,13 +11,13 @@ them, and adds the products by broadcasting.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import keras
 import tensorflow as tf
 
+from ltn import _private
 from ltn.core import Term, axes
 
 
@@ -42,36 +42,24 @@ class FirstLayer(NamedTuple):
         inputs = getattr(network, "inputs", None)
         if not inputs or len(inputs) < 2 or len(network.outputs) != 1:
             return None
-        try:
-            return cls._find(network)
-        except AttributeError:
-            # A layer that is used several times has no single input.
-            return None
-
-    @classmethod
-    def _find(cls, network: keras.Model) -> FirstLayer | None:
-        inputs = list(network.inputs)
-        others = [layer for layer in network.layers if not isinstance(layer, keras.layers.InputLayer)]
-        flattened = {id(tensor): tensor for tensor in inputs}
-        while others and type(others[0]) is keras.layers.Flatten:
-            layer = others.pop(0)
-            if not any(layer.input is tensor for tensor in inputs):
+        layers: list[keras.Layer] = []
+        tensor = network.outputs[0]
+        while True:
+            layer, came_from = _private.origin_of(tensor)
+            if type(layer) is keras.layers.Concatenate:
+                break
+            if len(came_from) != 1:
                 return None
-            flattened[id(layer.output)] = layer.input
-        if len(others) < 2 or type(others[0]) is not keras.layers.Concatenate:
+            layers.insert(0, layer)
+            [tensor] = came_from
+        # Of each input, or of what flattens it.
+        flat = [came if any(came is each for each in inputs) else _flattened(came) for came in came_from]
+        in_order = len(flat) == len(inputs) and all(a is b for a, b in zip(flat, inputs, strict=True))
+        is_flat = all(len(came.shape) == 2 and came.shape[1] is not None for came in came_from)
+        if not in_order or not is_flat or not layers or not _is_plain(layers[0]):
             return None
-        join, dense, *rest = others
-        parts = [flattened.get(id(tensor)) for tensor in join.input]
-        in_order = len(parts) == len(inputs) and all(a is b for a, b in zip(parts, inputs, strict=True))
-        is_flat = all(len(tensor.shape) == 2 and tensor.shape[1] is not None for tensor in join.input)
-        if not in_order or not is_flat or not _is_plain(dense):
-            return None
-        chain = [join, dense, *rest]
-        if any(after.input is not before.output for before, after in itertools.pairwise(chain)):
-            return None
-        if network.outputs[0] is not chain[-1].output:
-            return None
-        return cls(dense, tuple(tensor.shape[1] for tensor in join.input), tuple(rest))
+        dense, *rest = layers
+        return cls(dense, tuple(came.shape[1] for came in came_from), tuple(rest))
 
     def products(self, terms: Sequence[Term]) -> tf.Tensor:
         """The products of terms on several axes with the kernel, one row for each combination."""
@@ -97,6 +85,12 @@ class FirstLayer(NamedTuple):
         for layer in self.rest:
             output = layer(output)
         return output
+
+
+def _flattened(tensor: Any) -> Any:
+    """What a Flatten layer made a tensor of; None where another layer did."""
+    layer, came_from = _private.origin_of(tensor)
+    return came_from[0] if type(layer) is keras.layers.Flatten else None
 
 
 def _is_plain(layer: keras.Layer) -> bool:

@@ -129,12 +129,12 @@ class OverTuples(Range):
         return (*(label for label, _, _ in self.kept), *self._rest)
 
     def operands(self, execution: Execution) -> Operands:
-        body = execution[self.body]
-        sizes = {label: axes.size_of(body, axis) for axis, label in enumerate(self.body.axes)}
-        sizes |= {label: execution[size] for label, size in self.whole}
-        sizes[self.label] = axes.size_of(execution[self.tuples][0], 0)
-        order = [self.label, *dict(self.whole), *self._rest]
-        values = axes.broadcast(body, self.body.axes, order, sizes)
+        values, order = execution[self.body], [self.label, *dict(self.whole), *self._rest]
+        if list(self.body.axes) != order:
+            sizes = {label: axes.size_of(values, axis) for axis, label in enumerate(self.body.axes)}
+            sizes |= {label: execution[size] for label, size in self.whole}
+            sizes[self.label] = axes.size_of(execution[self.tuples][0], 0)
+            values = axes.broadcast(values, self.body.axes, order, sizes)
         axis = tuple(range(1, 1 + len(self.whole)))
         if not self.kept:
             return Operands(values, (0, *axis))

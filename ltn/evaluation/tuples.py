@@ -129,12 +129,14 @@ class Read(Step):
         value: what is read.
         label: the axis of the tuples.
         indices: for each axis of the value that is replaced, where each tuple is on it.
+        sizes: of these axes; none where there is one axis.
         leading: the axis along which the tuples ascend, if there is one.
     """
 
     value: Value
     label: str
     indices: tuple[tuple[str, Value], ...]
+    sizes: tuple[Value, ...]
     leading: str | None
 
     @property
@@ -146,10 +148,12 @@ class Read(Step):
         indices = dict(self.indices)
         front, rest = list(indices), list(self.axes[1:])
         tensor = axes.reorder(execution[self.value], self.value.axes, front + rest)
-        sizes = [axes.size_of(tensor, axis) for axis in range(tensor.shape.rank)]
+        index = execution[indices[front[0]]]
         if len(front) > 1:
-            tensor = tf.reshape(tensor, [-1, *sizes[len(front) :]])
-        index = ravel([execution[index] for index in indices.values()], sizes[: len(front)])
+            tail = [axes.size_of(tensor, axis) for axis in range(len(front), tensor.shape.rank)]
+            tensor = tf.reshape(tensor, [-1, *tail])
+            sizes = [execution[size] for size in self.sizes]
+            index = ravel([execution[index] for index in indices.values()], sizes)
         # Where the tuples ascend, the gradient is a sum over neighbours.
         return rows_of(tensor, index, ascending=front == [self.leading])
 
@@ -210,7 +214,11 @@ def lift(planner: Planner, value: Value, low: Frame, high: Frame) -> Rule:
         if low[variable] != label and low[variable] not in targets.setdefault(label, {}):
             targets[label][low[variable]] = yield IndexOn(label, variable, low[variable])
     for label, found in targets.items():
-        value = planner.add(Read(value, label, tuple(found.items()), _tuples(planner, label).leading))
+        sizes = []
+        for axis in found if len(found) > 1 else ():
+            sizes.append((yield SizeOf(axis)))
+        leading = _tuples(planner, label).leading
+        value = planner.add(Read(value, label, tuple(found.items()), tuple(sizes), leading))
     return value
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import numbers
-from collections.abc import Callable, Sequence
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 import keras
 import pandas as pd
@@ -16,7 +15,7 @@ from ltn import semantics as semantics_module
 from ltn.core import Formula, Proposition, Term
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.evaluation.groundings import Choice, DeclaredVariable
+from ltn.evaluation.groundings import Choice
 from ltn.evaluation.individuals import Individuals
 from ltn.evaluation.spaces import Space
 from ltn.evaluation.table import PlanTable
@@ -26,35 +25,12 @@ from ltn.knowledge.data import Data, read_batch
 from ltn.knowledge.language import Language
 from ltn.knowledge.questions import Question
 from ltn.knowledge.satisfaction import satisfaction
-from ltn.language import Domain, Node, Signature
+from ltn.language import Node, Signature
 from ltn.reasoning import consequence
 from ltn.semantics import BaseSemantics
 from ltn.theory import reports, saving
+from ltn.theory.delegation import Weights, delegate_to
 from ltn.training.trainer import Trainer
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def _delegate(part: str, method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """A method of a part of the theory as one of the theory: the same signature and documentation."""
-
-    @functools.wraps(method)
-    def delegate(theory: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return method(getattr(theory, part), *args, **kwargs)
-
-    return delegate
-
-
-class _Weights(list[Any]):
-    """The weights of a theory, as `variables` of any Keras model; called, it declares logical variables."""
-
-    def __init__(self, weights: Sequence[Any], declare: Callable[..., list[DeclaredVariable]]):
-        super().__init__(weights)
-        self._declare = declare
-
-    def __call__(self, names: str, domain: Domain, values: Any = None) -> list[DeclaredVariable]:
-        return self._declare(names, domain, values)
 
 
 @keras.saving.register_keras_serializable(package="ltn")
@@ -134,18 +110,18 @@ class Theory(keras.Model):
 
     # Declaring
 
-    domain = _delegate("language", Language.domain)
-    constants = _delegate("language", Language.constants)
-    constant = _delegate("language", Language.constant)
-    variable = _delegate("language", Language.variable)
-    predicate = _delegate("language", Language.predicate)
-    function = _delegate("language", Language.function)
-    proposition = _delegate("language", Language.proposition)
+    domain = delegate_to("language", Language.domain)
+    constants = delegate_to("language", Language.constants)
+    constant = delegate_to("language", Language.constant)
+    variable = delegate_to("language", Language.variable)
+    predicate = delegate_to("language", Language.predicate)
+    function = delegate_to("language", Language.function)
+    proposition = delegate_to("language", Language.proposition)
 
     @property
-    def variables(self) -> _Weights:
+    def variables(self) -> Weights:
         """The weights, as of any Keras model; `theory.variables("x, y", domain)` declares variables."""
-        return _Weights(super().variables, self.language.variables)
+        return Weights(super().variables, self.language.variables)
 
     @property
     def signature(self) -> Signature:
@@ -159,13 +135,13 @@ class Theory(keras.Model):
 
     # Axioms and operators
 
-    axiom = _delegate("knowledge", KnowledgeBase.axiom)
-    axioms = _delegate("knowledge", KnowledgeBase.axioms)
-    find = _delegate("knowledge", KnowledgeBase.find)
-    weight_of = _delegate("knowledge", KnowledgeBase.weight_of)
-    options_of = _delegate("knowledge", KnowledgeBase.options_of)
-    set_hyperparameters = _delegate("knowledge", KnowledgeBase.set_hyperparameters)
-    evaluation = _delegate("knowledge", KnowledgeBase.evaluation)
+    axiom = delegate_to("knowledge", KnowledgeBase.axiom)
+    axioms = delegate_to("knowledge", KnowledgeBase.axioms)
+    find = delegate_to("knowledge", KnowledgeBase.find)
+    weight_of = delegate_to("knowledge", KnowledgeBase.weight_of)
+    options_of = delegate_to("knowledge", KnowledgeBase.options_of)
+    set_hyperparameters = delegate_to("knowledge", KnowledgeBase.set_hyperparameters)
+    evaluation = delegate_to("knowledge", KnowledgeBase.evaluation)
 
     @property
     def axiom_list(self) -> list[Axiom]:
@@ -215,18 +191,18 @@ class Theory(keras.Model):
         """Set whether XLA compiles the steps: then guards must keep all shapes static."""
         self.is_xla = compiled
 
-    compile = _delegate("trainer", Trainer.compile)
-    compile_from_config = _delegate("trainer", Trainer.compile_from_config)
-    get_compile_config = _delegate("trainer", Trainer.get_compile_config)
-    fit = _delegate("trainer", Trainer.fit)
-    evaluate = _delegate("trainer", Trainer.evaluate)
-    predict = _delegate("trainer", Trainer.predict)
-    train_step = _delegate("trainer", Trainer.train_step)
-    test_step = _delegate("trainer", Trainer.test_step)
-    make_train_function = _delegate("trainer", Trainer.make_train_function)
-    make_test_function = _delegate("trainer", Trainer.make_test_function)
-    reset_metrics = _delegate("trainer", Trainer.reset_metrics)
-    penalty = _delegate("trainer", Trainer.penalty)
+    compile = delegate_to("trainer", Trainer.compile)
+    compile_from_config = delegate_to("trainer", Trainer.compile_from_config)
+    get_compile_config = delegate_to("trainer", Trainer.get_compile_config)
+    fit = delegate_to("trainer", Trainer.fit)
+    evaluate = delegate_to("trainer", Trainer.evaluate)
+    predict = delegate_to("trainer", Trainer.predict)
+    train_step = delegate_to("trainer", Trainer.train_step)
+    test_step = delegate_to("trainer", Trainer.test_step)
+    make_train_function = delegate_to("trainer", Trainer.make_train_function)
+    make_test_function = delegate_to("trainer", Trainer.make_test_function)
+    reset_metrics = delegate_to("trainer", Trainer.reset_metrics)
+    penalty = delegate_to("trainer", Trainer.penalty)
     _maybe_symbolic_build = _private.build_nothing
     _get_metrics_result_or_logs = _private.keep_common_logs
 
@@ -336,18 +312,14 @@ class Theory(keras.Model):
         >>> import ltn
         >>> theory = ltn.Theory("product")
         >>> digits = theory.domain("digits", values=range(10))
-        >>> d, e = theory.variables("d, e", digits)
-        >>> P = theory.predicate("P", digits, ltn.Predicate.MLP([1]))
-        >>> theory.plan("forall d, e where d + e = 9: P(d)")
-           step                             reads  axes      shape    network rows  tuples    memory
-        1  individuals of d, domain digits                   (10, 1)                          40 B
-        2  run P                            1                         10                      40 B
-        3  atom P                           2      d         (10,)                            40 B
-        4  tuples 1 where d + e = 9                tuples 1                         10 fixed  80 B
-        5  where each tuple is on d         4      tuples 1  (10,)                            40 B
-        6  read at tuples 1                 3 5    tuples 1  (10,)                            40 B
-        7  forall over tuples 1             6 4              ()                               4 B
-        7 steps, 284 B of values
+        >>> d, P = theory.variable("d", digits), theory.predicate("P", digits, ltn.Predicate.MLP([1]))
+        >>> theory.plan("forall d: P(d)")
+           step                             reads  axes  shape    network rows  tuples  memory
+        1  individuals of d, domain digits               (10, 1)                        40 B
+        2  run P                            1                     10                    40 B
+        3  atom P                           2      d     (10,)                          40 B
+        4  forall over d                    3            ()                             4 B
+        4 steps, 124 B of values
         """
         return questions.plan(self, formula, Question(data, semantics, p, named), self.chunk)
 

@@ -62,6 +62,7 @@ TAKEN_APART: dict[str, Callable[[], keras.Model]] = {
     "one layer": lambda: network(last()),
     "without bias": lambda: network(dense(use_bias=False), last()),
     "dropout": lambda: network(dense(), keras.layers.Dropout(0.5), last()),
+    "shared": shared_layer,
 }
 LEFT_WHOLE: dict[str, Callable[[], keras.Model]] = {
     "one input": lambda: keras.Sequential([keras.Input((3,)), dense(), last()]),
@@ -69,7 +70,6 @@ LEFT_WHOLE: dict[str, Callable[[], keras.Model]] = {
     "activity": lambda: network(dense(activity_regularizer="l2"), last()),
     "half precision": lambda: network(dense(dtype="mixed_bfloat16"), last()),
     "own layer": lambda: network(Own(4), last()),
-    "shared": shared_layer,
     "skip": skip,
     "exchanged": exchanged,
 }
@@ -117,7 +117,7 @@ def found(theory: ltn.Theory, text: str, run: Callable[..., Any] = lambda functi
         "exists x where norm(x) > 1: F(x, y) & F(y, x)",
     ],
 )
-@pytest.mark.parametrize("name", ["mlp", "one layer", "without bias"])
+@pytest.mark.parametrize("name", ["mlp", "one layer", "without bias", "shared"])
 def test_it_computes_what_the_network_computes(name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     theory = theory_of(TAKEN_APART[name]())
     apart = found(theory, text)
@@ -129,6 +129,15 @@ def test_it_computes_what_the_network_computes(name: str, text: str, monkeypatch
         for one, other in zip(values, whole, strict=True):
             # Sums of products in another order.
             assert_close(one, other, rtol=1e-5, atol=1e-5)
+
+
+def test_a_copy_of_a_network_is_taken_apart_and_leaves_the_network_as_it_was() -> None:
+    theory = theory_of(TAKEN_APART["mlp"]())
+    truths = theory.query("F(x, y)").tensor.numpy()
+    copy = theory.copy()
+    for each in (theory, copy):
+        assert FirstLayer.of(each.symbols["F"].network) is not None
+        np.testing.assert_array_equal(each.query("F(x, y)").tensor, truths)
 
 
 def test_features_of_several_axes_are_flattened() -> None:

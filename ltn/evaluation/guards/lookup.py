@@ -72,7 +72,8 @@ class LookedUpTuples(Step):
         # The value that each tuple belongs to.
         of_value = tf.searchsorted(ends, tuples, side="right")
         places = tuples + tf.gather(start - (ends - counts), of_value)
-        sizes = [axes.size_of(other, axis) for axis in range(len(self.order))]
+        # Of the first axis no size is needed.
+        sizes = [0, *(axes.size_of(other, axis) for axis in range(1, len(self.order)))][: len(self.order)]
         fixed = unravel(tf.gather(combinations.index, places), combinations.sizes)
         return *unravel(of_value, sizes), *fixed
 
