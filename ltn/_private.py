@@ -52,13 +52,16 @@ def layers_within(layer: keras.Layer) -> list[keras.Layer]:
     return list(layer._flatten_layers())
 
 
-def origin_of(tensor: Any) -> tuple[keras.Layer, list[Any]]:
+def origin_of(tensor: Any) -> tuple[keras.Layer, list[Any], bool]:
     """The layer that a tensor of a functional model came from, and the tensors that this layer was called on.
 
-    `layer.input` tells it only of layers that were called once. Tried on Keras 3.8 and 3.15.
+    Last, whether it was called on more than these tensors, as `layer(x, training=True)`. `layer.input` tells
+    only of the first call. Tried on Keras 3.8 and 3.15.
     """
     history = tensor._keras_history
-    return history.operation, history.operation._inbound_nodes[history.node_index].input_tensors
+    node = history.operation._inbound_nodes[history.node_index]
+    given = node.arguments
+    return history.operation, node.input_tensors, len(given.args) > 1 or bool(given.kwargs)
 
 
 def loss_tracker(model: keras.Model) -> keras.metrics.Metric:

@@ -110,30 +110,40 @@ class Symbol(keras.Layer, ABC):
         network.
         """
         inputs = packed(self.network, batch.tensors, as_list or isinstance(self.model, LogitsModel))
+        given = "one list of tensors" if isinstance(inputs, list) else "a tensor"
+        size = axes.size_of(batch.tensors[0], 0)
+        return self.check_run(lambda: self.network(inputs, *args, **kwargs), batch.shapes, size, given)
+
+    def check_run(
+        self, call: Callable[[], Any], shapes: tuple[FeatureShape, ...], size: axes.Size, given: str
+    ) -> tf.Tensor:
+        """What a call of the network, or of its layers, returns: `size` rows; its errors name the symbol.
+
+        The network was `given` individuals with the feature shapes `shapes`.
+        """
         try:
-            output = tf.convert_to_tensor(self.network(inputs, *args, **kwargs))
+            output = tf.convert_to_tensor(call())
         except (TypeError, ValueError, tf.errors.InvalidArgumentError) as error:
             if isinstance(self.network, keras.Layer):
-                self._check_features(self._shapes_seen, batch.shapes)
-            received = ", ".join(str(shape) for shape in batch.shapes)
-            given = "one list of tensors" if isinstance(inputs, list) else "a tensor"
+                self._check_features(self._shapes_seen, shapes)
+            received = ", ".join(str(shape) for shape in shapes)
             kind = LogicTypeError if isinstance(error, TypeError) else LogicValueError
             raise kind(
                 f"The model of {self!r} failed on {given} with feature shapes {received}: {error}"
             ) from error
-        self._shapes_seen = self._shapes_seen or batch.shapes
-        self._check_rows(batch, output)
+        self._shapes_seen = self._shapes_seen or shapes
+        self._check_rows(size, output)
         return output
 
     @no_autograph
-    def _check_rows(self, batch: Batch, output: tf.Tensor) -> None:
+    def _check_rows(self, size: axes.Size, output: tf.Tensor) -> None:
         if output.shape.rank == 0:
             raise LogicValueError(
                 f"The model of {self!r} must return one row per individual; it returned a scalar."
             )
         if output.shape.rank is not None:
             check_sizes(
-                [axes.size_of(batch.tensors[0], 0), axes.size_of(output, 0)],
+                [size, axes.size_of(output, 0)],
                 f"The model of {self!r} must return one row per individual",
             )
 

@@ -107,11 +107,9 @@ class Calls:
 
     def _choose(self, call: Call) -> Call:
         """The call, or one on more individuals that is made anyway."""
-        for frame in self._frames.below(dict(call.frame)):
-            wider = self._at(call.node, frame)
-            if wider.key in self._wide:
-                return wider
-        return call
+        wider = (self._at(call.node, frame) for frame in self._frames.below(dict(call.frame)))
+        # The last is on the most.
+        return [call, *(other for other in wider if other.key in self._wide)][-1]
 
     def _at(self, node: Apply, frame: Frame) -> Call:
         names = {variable: f"${position}" for position, variable in enumerate(frame)}

@@ -20,7 +20,7 @@ from ltn.errors import LogicValueError
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.plan import Execution, Plan, World
-from ltn.evaluation.planner import FormulaIn, PartIn, Planner, Rule
+from ltn.evaluation.planner import FormulaIn, PartIn, Planner, Rule, check_same_size
 from ltn.evaluation.quantifiers import (
     Aggregation,
     KeepPart,
@@ -85,7 +85,9 @@ class InChunks(Aggregation):
         """The variables whose individuals are sliced, how many of these there are, and how many at a time."""
         groundings = execution.world.groundings
         group = longest_group(groundings, self.node)
-        count = axes.size_of(groundings.variable(group[0]), 0)
+        # All of them are read here, outside the loop: replicas would have to meet in every slice.
+        counts = [axes.size_of(groundings.variable(variable), 0) for variable in group]
+        count = _known_size(check_same_size(f"diag({', '.join(group)})", counts))
         others = combinations(groundings, self.node, lambda v: axes.size_of(groundings.variable(v), 0), group)
         limit = min(self.chunk, tf.int32.max)
         if isinstance(count, int) and isinstance(others, int):
@@ -139,7 +141,7 @@ def needed(planner: Planner, node: Quantifier, frame: Frame) -> bool:
             planner.bind(group)
     if any(planner.groundings.count(variable) is None for variable in _variables(planner, node)):
         return True
-    count = combinations(planner.groundings, node, lambda v: planner.groundings.count(v) or 0)
+    count = combinations(planner.groundings, node, planner.groundings.count)
     return bool(count > chunk)
 
 
@@ -206,7 +208,8 @@ def combinations(
 
 
 def _known_size(sizes: Sequence[axes.Size]) -> axes.Size:
-    return next((size for size in sizes if isinstance(size, int)), sizes[0])
+    known = [size for size in sizes if size is not None]
+    return next((size for size in known if isinstance(size, int)), known[0])
 
 
 def _variables(planner: Planner, node: Quantifier) -> list[str]:

@@ -11,9 +11,10 @@ import tensorflow as tf
 
 from ltn.core import Formula, Proposition, Term, axes
 from ltn.core.symbols import Symbol
+from ltn.errors import LogicError
 from ltn.evaluation import replicas
 from ltn.evaluation.groundings import Groundings
-from ltn.evaluation.plan import Execution, Options, Plan, World
+from ltn.evaluation.plan import Execution, Options, Plan, World, with_formula
 from ltn.evaluation.planner import (
     FormulaIn,
     IndexOn,
@@ -25,6 +26,7 @@ from ltn.evaluation.planner import (
     owner_of,
 )
 from ltn.evaluation.quantifiers import bind_all, has_variables, narrow
+from ltn.evaluation.recent import Recent
 from ltn.evaluation.rules import RULES
 from ltn.evaluation.spaces import Space
 from ltn.evaluation.table import PlanTable
@@ -36,23 +38,11 @@ _OPERATORS = ("And", "Or", "Implies", "Equiv", "Forall", "Exists")
 
 
 class Plans:
-    """The plans of one theory: each is made once for some formulas and a kind of groundings.
+    """The plans of one theory: each is made once for some formulas and a kind of groundings."""
 
-    The last ones are kept, for a theory that is asked a thousand questions.
-    """
-
-    def __init__(self, most: int = 64) -> None:
-        self.memory = Memory()
-        self._most = most
-        self._plans: dict[Hashable, Plan] = {}
-
-    def get(self, key: Hashable, make: Callable[[], Plan]) -> Plan:
-        """The plan under a key; else a new one, kept from now on."""
-        if key not in self._plans:
-            if len(self._plans) >= self._most:
-                del self._plans[next(iter(self._plans))]
-            self._plans[key] = make()
-        return self._plans[key]
+    def __init__(self) -> None:
+        self.recent = Recent[Plan](most=64)
+        self.memory = Memory(most=16)
 
 
 class Trace(NamedTuple):
@@ -163,7 +153,7 @@ class Evaluation:
             requests = [partial(self._request, planner, *each) for each in zip(nodes, owners, strict=True)]
             return planner.plan_requests(requests, nodes)
 
-        return self.plans.get(key, make)
+        return self.plans.recent.get(key, make)
 
     def tabulate(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> PlanTable:
         """The plan of terms and formulas, executed to see how large each step is."""
@@ -198,17 +188,23 @@ class Evaluation:
             traces[request] = Trace(request.node, formula, [traces[child] for child in below[request]])
         return traces[requests[0]]
 
-    def instances(self, node: Node, options: Options | None = None) -> Instances:
-        """What a formula claims of each combination of individuals; of tuples, where a guard selects them."""
-        own = [options or {}]
+    def instances(self, node: Node, options: Options | None = None, written: Node | None = None) -> Instances:
+        """What a formula claims of each combination of individuals; of tuples, where a guard selects them.
+
+        Errors show the formula as it was `written`, if it was prepared since.
+        """
+        own, shown = [options or {}], written or node
         planner = Planner(self.world, Settings(), RULES, self.plans.memory)
         frame: dict[str, str] = {}
         body, guards = node, []
-        while isinstance(body, Quantifier) and body.kind == FORALL.name:
-            frame = narrow(planner, body, bind_all(planner, body, frame))
-            if body.guard is not None and not has_variables(planner, body):
-                guards.append(body.guard)
-            body = body.body
+        try:
+            while isinstance(body, Quantifier) and body.kind == FORALL.name:
+                frame = narrow(planner, body, bind_all(planner, body, frame))
+                if body.guard is not None and not has_variables(planner, body):
+                    guards.append(body.guard)
+                body = body.body
+        except LogicError as error:
+            raise with_formula(error, shown) from error
         labels = list(dict.fromkeys(frame.values()))
         bases = planner.frames.base(frame)
         moved = [variable for variable in frame if bases[variable] != frame[variable]]
@@ -218,7 +214,7 @@ class Evaluation:
             *(partial(SizeOf, label) for label in labels),
             *(partial(IndexOn, frame[variable], variable, bases[variable]) for variable in moved),
         ]
-        plan = planner.plan_requests(requests, [node] * len(requests))
+        plan = planner.plan_requests(requests, [shown] * len(requests))
         tensor, *found = Execution(self.world, own).run(plan)
         holds, found = found[: len(guards)], found[len(guards) :]
         sizes = dict(zip(labels, found, strict=False))

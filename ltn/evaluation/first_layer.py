@@ -45,21 +45,27 @@ class FirstLayer(NamedTuple):
         layers: list[keras.Layer] = []
         tensor = network.outputs[0]
         while True:
-            layer, came_from = _private.origin_of(tensor)
+            layer, came_from, has_more = _private.origin_of(tensor)
             if type(layer) is keras.layers.Concatenate:
                 break
-            if len(came_from) != 1:
+            if len(came_from) != 1 or has_more:
                 return None
             layers.insert(0, layer)
             [tensor] = came_from
-        # Of each input, or of what flattens it.
+        # Flattened or not, they must be the inputs in their order.
         flat = [came if any(came is each for each in inputs) else _flattened(came) for came in came_from]
         in_order = len(flat) == len(inputs) and all(a is b for a, b in zip(flat, inputs, strict=True))
         is_flat = all(len(came.shape) == 2 and came.shape[1] is not None for came in came_from)
-        if not in_order or not is_flat or not layers or not _is_plain(layers[0]):
+        is_float = all(tensor.dtype == "float32" for tensor in inputs)
+        if not (in_order and is_flat and is_float and layers and _is_plain(layers[0])):
             return None
         dense, *rest = layers
         return cls(dense, tuple(came.shape[1] for came in came_from), tuple(rest))
+
+    @property
+    def is_cast(self) -> bool:
+        """Whether its weights are read in another precision here, as in a theory of mixed precision."""
+        return bool(tf.convert_to_tensor(self.dense.kernel).dtype != tf.float32)
 
     def products(self, terms: Sequence[Term]) -> tf.Tensor:
         """The products of terms on several axes with the kernel, one row for each combination."""
@@ -89,7 +95,7 @@ class FirstLayer(NamedTuple):
 
 def _flattened(tensor: Any) -> Any:
     """What a Flatten layer made a tensor of; None where another layer did."""
-    layer, came_from = _private.origin_of(tensor)
+    layer, came_from, _ = _private.origin_of(tensor)
     return came_from[0] if type(layer) is keras.layers.Flatten else None
 
 

@@ -41,7 +41,7 @@ class NetworkRun(Step):
         independent = _rows_are_independent(symbol)
         if independent and _are_on_several_axes(self.calls):
             first = FirstLayer.of(symbol.network)
-            if first is not None:
+            if first is not None and not first.is_cast:
                 return _run_by_layers(symbol, first, calls)
         batches = [symbol.batch(terms) for terms in calls]
         as_list = len(calls[0]) > 1
@@ -181,7 +181,9 @@ def _run_by_layers(symbol: Symbol, first: FirstLayer, calls: Sequence[Sequence[T
             parts[number] = symbol.outline(terms)
             products.append(first.products(terms))
     whole = products[0] if len(products) == 1 else tf.concat(products, axis=0)
-    returned = _returned(symbol, first.finish(whole), list(parts.values()))
+    size, shapes = axes.size_of(whole, 0), parts[0].shapes
+    rows = symbol.check_run(lambda: first.finish(whole), shapes, size, "one list of tensors")
+    returned = _returned(symbol, rows, list(parts.values()))
     places = {number: place for place, number in enumerate(parts)}
     return [Output(returned, places[number], parts[number]) for number in range(len(calls))]
 

@@ -79,7 +79,6 @@ class Plan:
         formulas: what the plan is for, as it was written.
         results: the value of each formula.
         origins: for each step the number of the formula that needed it first.
-        parts: what the planner planned, with the value of each part.
     """
 
     def __init__(self, formulas: Sequence[Node]):
@@ -87,7 +86,6 @@ class Plan:
         self.steps: list[Step] = []
         self.results: list[Value] = []
         self.origins: list[int | None] = []
-        self.parts: dict[Any, Value] = {}
         self._places: dict[Step, int] = {}
         self._levels: list[int] = []
 

@@ -7,16 +7,18 @@ of its own. So rules read like recursive functions, and formulas of any depth ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from ltn.core.checks import check_sizes
 from ltn.errors import LogicError, LogicValueError
 from ltn.evaluation import replicas
 from ltn.evaluation.calls import Calls, SharedRun
 from ltn.evaluation.frames import Frame, Frames
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.plan import Options, Plan, Step, Value, World, with_formula
+from ltn.evaluation.recent import Recent
 from ltn.language import Name, Node, Quantifier
 from ltn.language.tree import fold
 
@@ -112,23 +114,10 @@ class Settings:
     traced: bool = False
 
 
-@dataclass
-class Memory:
-    """What plans of one theory find out once: combinations of fixed individuals that guards select.
-
-    The last ones are kept, for a theory that is asked a thousand questions.
-    """
-
-    most: int = 16
-    found: dict[Hashable, Any] = field(default_factory=dict)
-
-    def get(self, key: Hashable, find: Callable[[], Any]) -> Any:
-        """What is kept under a key; else what `find` gives, kept from now on."""
-        if key not in self.found:
-            if len(self.found) >= self.most:
-                del self.found[next(iter(self.found))]
-            self.found[key] = find()
-        return self.found[key]
+# What plans of one theory find out once: combinations of fixed individuals that guards select.
+Memory = Recent[Any]
+# How often the rules are followed at most; what they find then is right, but some of it is computed twice.
+_MOST_ROUNDS = 8
 
 
 class Planner:
@@ -173,7 +162,7 @@ class Planner:
         networks are applied to functions under several guards.
         """
         before = None
-        while True:
+        for _ in range(_MOST_ROUNDS):
             self.calls = self._new_calls(before)
             self.plan, self._values, self.asked = Plan(formulas or []), {}, {}
             for number, request in enumerate(requests):
@@ -185,35 +174,37 @@ class Planner:
                         raise
                     raise with_formula(error, formulas[number]) from error
             if before is not None and self.calls.agree_with(before):
-                return self.plan
+                break
             before = self.calls
+        return self.plan
 
     def value(self, request: Request) -> Value:
         """The value of a request, planned with all that it needs."""
-        pending: list[tuple[Request, Rule]] = []
-        wanted = request
-        while True:
+        pending = [self._begin(request)] if request not in self._values else []
+        answer: Value | None = None
+        while pending:
+            current, rule = pending[-1]
+            try:
+                # A rule that just begins takes None.
+                wanted = rule.send(answer)  # type: ignore[arg-type]
+            except StopIteration as done:
+                answer = self._values[current] = done.value
+                pending.pop()
+                continue
+            self.asked[current].append(wanted)
             answer = self._values.get(wanted)
             if answer is None:
-                pending.append((wanted, self._rules[type(wanted)](self, wanted)))
-                self.asked[wanted] = []
-            while pending:
-                current, rule = pending[-1]
-                try:
-                    # A generator that was just made takes None.
-                    wanted = rule.send(answer)  # type: ignore[arg-type]
-                except StopIteration as done:
-                    answer = self._values[current] = done.value
-                    pending.pop()
-                else:
-                    self.asked[current].append(wanted)
-                    break
-            else:
-                return self._values[request]
+                pending.append(self._begin(wanted))
+        return self._values[request]
+
+    def _begin(self, request: Request) -> tuple[Request, Rule]:
+        self.asked[request] = []
+        return request, self._rules[type(request)](self, request)
 
     def add(self, step: Step, runs_network: bool = False) -> Value:
         """The value of a step, added to the plan unless it is there."""
-        return self.plan.add(step, self._origin, runs_network)
+        # A run serves several formulas: its errors name the symbol, not the formula that came first.
+        return self.plan.add(step, None if runs_network else self._origin, runs_network)
 
     # Frames
 
@@ -244,6 +235,10 @@ class Planner:
                 f"diag({', '.join(variables)}) pairs the data of '{given}' with all individuals of the "
                 f"domain '{self.signature.variables[other].name}': give data for '{other}' too."
             )
+        if len(variables) > 1:
+            # Those that are not known yet are compared when the plan is executed.
+            counts = [self.groundings.count(variable) for variable in variables]
+            check_same_size(self.frames.bind(variables), [count for count in counts if count is not None])
         return self.frames.bind(variables)
 
     def kind_of(self, variable: str) -> str:
@@ -275,6 +270,11 @@ class Planner:
 
     def _new_calls(self, before: Calls | None = None) -> Calls:
         return Calls(self.frames, self.groundings.source, self.symbols, before)
+
+
+def check_same_size(label: str, sizes: Sequence[Any]) -> list[Any]:
+    """The sizes of the variables of a `diag`; raise where they are not the same."""
+    return check_sizes(sizes, f"The variables of {label} must have the same number of individuals")
 
 
 def owner_of(number: int, options: Sequence[Options]) -> int | None:

@@ -33,7 +33,9 @@ def stacked(tensor: tf.Tensor) -> tf.Tensor:
 
 def gathered(tensor: tf.Tensor) -> tf.Tensor:
     """The rows of all replicas, one after the other; data, which have no gradient."""
-    return tf.distribute.get_replica_context().all_gather(tf.stop_gradient(tensor), axis=0)
+    rows = tf.distribute.get_replica_context().all_gather(tf.stop_gradient(tensor), axis=0)
+    # TensorFlow forgets the features.
+    return tf.ensure_shape(rows, [None, *tensor.shape[1:]])
 
 
 def total(number: tf.Tensor) -> tf.Tensor:

@@ -11,6 +11,7 @@ from typing import Any
 import tensorflow as tf
 
 from ltn.core import axes
+from ltn.core.expressions import as_float_tensor
 from ltn.evaluation import tuples
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.plan import Execution, Step, Value
@@ -46,7 +47,7 @@ class ConstantOf(Step):
     name: str
 
     def compute(self, execution: Execution) -> tf.Tensor:
-        return execution.world.groundings.constant(self.name)
+        return as_float_tensor(execution.world.groundings.constant(self.name))
 
     def describe(self) -> str:
         return self.name

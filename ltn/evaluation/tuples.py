@@ -9,12 +9,11 @@ from typing import Any
 import tensorflow as tf
 
 from ltn.core import axes
-from ltn.core.checks import check_sizes
 from ltn.core.expressions import as_float_tensor
 from ltn.errors import LogicValueError
 from ltn.evaluation.frames import Distinct, Frame, Tuples
 from ltn.evaluation.plan import Execution, Step, Value
-from ltn.evaluation.planner import IndexOn, Planner, Rule, SizeOf, TuplesOf
+from ltn.evaluation.planner import IndexOn, Planner, Rule, SizeOf, TuplesOf, check_same_size
 from ltn.evaluation.rows import rows_of
 
 
@@ -52,9 +51,7 @@ class Size(Step):
     def compute(self, execution: Execution) -> Any:
         sizes = [axes.size_of(execution[member], 0) for member in self.members]
         if len(sizes) > 1:
-            sizes = check_sizes(
-                sizes, f"The variables of {self.label} must have the same number of individuals"
-            )
+            sizes = check_same_size(self.label, sizes)
         return next((size for size in sizes if isinstance(size, int)), sizes[0])
 
     def describe(self) -> str:

@@ -19,6 +19,7 @@ from ltn.knowledge.hyperparameters import Hyperparameters
 from ltn.knowledge.language import Language
 from ltn.language import Node, Quantifier, Signature, parse, parse_many
 from ltn.language.names import check_name, listed, nearest
+from ltn.language.quantifiers import QUANTIFIERS
 from ltn.semantics import BaseSemantics
 
 
@@ -255,7 +256,7 @@ class KnowledgeBase:
     def _check_options(self, tree: Node) -> None:
         for node in tree.walk():
             if isinstance(node, Quantifier) and node.options:
-                operator = getattr(self.semantics, "Forall" if node.kind == "forall" else "Exists")
+                operator = getattr(self.semantics, QUANTIFIERS[node.kind].operator)
                 if isinstance(operator, Operator):
                     operator.check_overrides(**dict(node.options))
 

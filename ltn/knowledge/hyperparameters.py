@@ -10,6 +10,7 @@ import tensorflow as tf
 from ltn.errors import LogicValueError
 from ltn.evaluation.plan import Options
 from ltn.language import Node, Quantifier
+from ltn.language.quantifiers import QUANTIFIERS
 from ltn.semantics import BaseSemantics
 from ltn.semantics import from_config as semantics_from_config
 
@@ -97,7 +98,7 @@ class Hyperparameters:
 
 def _split(name: str) -> tuple[str, str]:
     option, _, kind = name.rpartition("_")
-    if kind not in ("forall", "exists"):
+    if kind not in QUANTIFIERS:
         raise LogicValueError(
             "Of one axiom the hyper-parameters of quantifiers can be set, as `p_forall` or `p_exists`; "
             f"got `{name}`."

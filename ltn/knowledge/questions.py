@@ -15,6 +15,7 @@ from ltn.evaluation.table import PlanTable
 from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.data import Data, check_mapping, read_batch
 from ltn.language import Node, Signature, parse
+from ltn.language.quantifiers import QUANTIFIERS
 from ltn.semantics import BaseSemantics
 
 
@@ -133,7 +134,7 @@ def evaluation_for(knowledge: Knowledge, asked: Question, chunk: int | None = No
     hyperparameters, data = _settings_and_data(knowledge, asked)
     if asked.p is not None:
         known = operators.hyperparameters()
-        quantifiers = {name: asked.p for name in ("p_forall", "p_exists") if name in known}
+        quantifiers = {f"p_{kind}": asked.p for kind in QUANTIFIERS if f"p_{kind}" in known}
         if not quantifiers:
             raise LogicValueError(f"The quantifiers {operators.Forall}, {operators.Exists} have no `p`.")
         hyperparameters = quantifiers | hyperparameters

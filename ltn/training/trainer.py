@@ -222,6 +222,8 @@ class Trainer:
         model = self._model
         if self._jit_compile != "auto" or model.run_eagerly or model.optimizer is None:
             return None
+        if not all(part is None or xla.is_of_keras(part) for part in (self.regularizer, model.optimizer)):
+            return None
         steps = xla.steps_before_xla(self._knowledge)
         return None if steps is None else max(0, steps - int(model.optimizer.iterations.numpy()))
 

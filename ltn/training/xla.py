@@ -8,7 +8,9 @@ the first one of the optimizer: runs are repeatable, and one that goes on from a
 
 from __future__ import annotations
 
+import inspect
 import math
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -36,6 +38,16 @@ _LAYERS = (
     keras.layers.Reshape,
 )
 
+# What they may call of a user's.
+_CALLS = (
+    "activation",
+    "activity_regularizer",
+    "bias_constraint",
+    "bias_regularizer",
+    "kernel_constraint",
+    "kernel_regularizer",
+)
+
 
 def choose_xla(strategy: tf.distribute.Strategy, jit_compile: bool | str, run_eagerly: bool | None) -> bool:
     """Whether XLA compiles the steps of a model from the first one on; "auto" means: where there is a GPU."""
@@ -60,13 +72,16 @@ def steps_before_xla(knowledge: KnowledgeBase) -> int | None:
     layers = [symbol.network for symbol in knowledge.language.symbols.values()]
     if not all(isinstance(layer, keras.Layer) and _is_dense(layer) for layer in layers):
         return None
+    tables = knowledge.language.individuals
+    if not all(table.regularizer is None or is_of_keras(table.regularizer) for table in tables):
+        return None
     groundings, most = knowledge.language.groundings(), 1
     for tree in trees:
         if tree is None:
             return None
         if any(isinstance(node, Quantifier) and node.guard is not None for node in tree.walk()):
             return None
-        most = max(most, combinations(groundings, tree, lambda variable: groundings.count(variable) or 0))
+        most = max(most, combinations(groundings, tree, groundings.count))
     return max(LEAST_STEPS, math.ceil(WORK_BEFORE / most))
 
 
@@ -80,8 +95,19 @@ def _is_known(operator: object) -> bool:
 
 def _is_dense(network: keras.Layer) -> bool:
     """Whether a network is made of layers that XLA is known to suit."""
-    inner = [layer for layer in _private.layers_within(network) if not isinstance(layer, keras.Model)]
-    models = [layer for layer in _private.layers_within(network) if isinstance(layer, keras.Model)]
-    return all(type(layer) in _LAYERS for layer in inner) and all(
-        type(model).__module__.startswith(("keras.", "ltn.")) for model in models
+    return all(
+        is_of_keras(layer) if isinstance(layer, keras.Model) else _is_suited(layer)
+        for layer in _private.layers_within(network)
     )
+
+
+def _is_suited(layer: keras.Layer) -> bool:
+    """Whether a layer is one of those known, and all that it calls comes with Keras."""
+    calls = (getattr(layer, name, None) for name in _CALLS)
+    return type(layer) in _LAYERS and all(call is None or is_of_keras(call) for call in calls)
+
+
+def is_of_keras(part: Any) -> bool:
+    """Whether a function or an object comes with Keras."""
+    kind = part if inspect.isfunction(part) else type(part)
+    return str(kind.__module__).startswith("keras.")

@@ -45,6 +45,37 @@ def exchanged() -> keras.Model:
     return keras.Model(inputs, keras.layers.Dense(1, "sigmoid")(hidden))
 
 
+def with_arguments() -> keras.Model:
+    inputs = [keras.Input((3,)), keras.Input((3,))]
+    hidden = keras.layers.Dense(4, "elu")(keras.layers.Concatenate()(inputs))
+    hidden = keras.layers.Dropout(0.5)(hidden, training=True)
+    return keras.Model(inputs, keras.layers.Dense(1, "sigmoid")(hidden))
+
+
+def on_whole_numbers() -> keras.Model:
+    inputs = [keras.Input((3,), dtype="int32"), keras.Input((3,), dtype="int32")]
+    hidden = keras.layers.Dense(4, "elu")(keras.layers.Concatenate()(inputs))
+    return keras.Model(inputs, keras.layers.Dense(1, "sigmoid")(hidden))
+
+
+class Failing(keras.Layer):
+    """A layer that fails, or returns too few rows."""
+
+    def __init__(self, rows: int | None = None):
+        super().__init__()
+        self.rows = rows
+
+    def call(self, inputs: Any) -> Any:
+        if not tf.executing_eagerly():
+            return inputs
+        if self.rows is None:
+            raise ValueError("no values today")
+        return inputs[: self.rows]
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        return input_shape
+
+
 class Own(keras.layers.Dense):
     """A layer of a user's own, which may do anything."""
 
@@ -72,6 +103,8 @@ LEFT_WHOLE: dict[str, Callable[[], keras.Model]] = {
     "own layer": lambda: network(Own(4), last()),
     "skip": skip,
     "exchanged": exchanged,
+    "arguments": with_arguments,
+    "whole numbers": on_whole_numbers,
 }
 
 
@@ -138,6 +171,51 @@ def test_a_copy_of_a_network_is_taken_apart_and_leaves_the_network_as_it_was() -
     for each in (theory, copy):
         assert FirstLayer.of(each.symbols["F"].network) is not None
         np.testing.assert_array_equal(each.query("F(x, y)").tensor, truths)
+
+
+def test_layers_know_whether_they_are_trained() -> None:
+    theory = theory_of(TAKEN_APART["dropout"]())
+    theory.axiom("forall x, y: F(x, y)")
+    asked = [float(theory({}, training=False)["satisfaction"][0]) for _ in range(2)]
+    trained = {float(theory({}, training=True)["satisfaction"][0]) for _ in range(4)}
+    assert asked[0] == asked[1]
+    assert len(trained) > 1
+
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # Keras, on NumPy 2
+def test_in_a_theory_of_mixed_precision_networks_keep_their_own() -> None:
+    model = TAKEN_APART["mlp"]()
+    keras.config.set_dtype_policy("mixed_float16")
+    try:
+        theory = theory_of(model)
+        theory.axiom("forall x, y: F(x, y) & norm(x - a) >= 0")
+        found = float(theory({})["satisfaction"][0])
+    finally:
+        keras.config.set_dtype_policy("float32")
+    assert_close(found, theory.report().satisfaction[0])
+
+
+@pytest.mark.parametrize(
+    ("layer", "message"),
+    [
+        (
+            Failing(),
+            r"The model of Predicate\('F'\) failed on one list of tensors with feature shapes \(3,\)",
+        ),
+        (Failing(rows=1), r"The model of Predicate\('F'\) must return one row per individual; got 25, 1"),
+    ],
+)
+def test_errors_of_layers_name_the_symbol(layer: keras.Layer, message: str) -> None:
+    theory = ltn.Theory("product")
+    things = theory.domain("things", shape=3)
+    theory.variables("x, y", things, POINTS)
+    inputs = [keras.Input((3,)), keras.Input((3,))]
+    output = layer(keras.layers.Dense(1, "sigmoid")(keras.layers.Concatenate()(inputs)))
+    predicate = ltn.Predicate(keras.Model(inputs, output), name="F")
+    theory.signature.add_predicate("F", (things, things))
+    theory.symbols["F"] = predicate
+    with pytest.raises(ltn.LogicValueError, match=message):
+        theory.query("F(x, y)")
 
 
 def test_features_of_several_axes_are_flattened() -> None:

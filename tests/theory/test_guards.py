@@ -275,7 +275,7 @@ def test_combinations_are_sorted_once_for_all_evaluations(monkeypatch: pytest.Mo
     for number in range(40):
         theory.query(f"exists d1, d2 where d1 + d2 = n & d1 != {number}: R(d1, n)", DATA)
     memory = theory.evaluation(theory.space, {}).plans.memory
-    assert len(memory.found) == memory.most
+    assert len(memory.keys) == memory.most
 
 
 def test_too_many_combinations_are_refused() -> None:

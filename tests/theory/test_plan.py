@@ -41,6 +41,20 @@ class TestRows:
         counted = {name: sum(rows) for name, rows in run.items() if rows}
         assert {name: rows for name, rows in told.items() if name in run} == counted
 
+    @pytest.mark.parametrize(
+        ("text", "rows"),
+        [
+            # What the outer guard's tuples need, and the inner one's, is read from one run on everyone.
+            ("forall d1 where d1 > 2: P(d1) & exists d2 where d1 > 4: P(d1) & P(d2)", 10),
+            ("forall d1 where d1 > 2: P(d1) & exists d2 where d2 > d1: P(d1)", 7),
+        ],
+    )
+    def test_of_nested_guards_are_no_more_than_needed(self, text: str, rows: int) -> None:
+        theory = ltn.Theory("product")
+        theory.variables("d1, d2", theory.domain("digits", values=range(10)))
+        theory.predicate("P", theory.signature.domains["digits"], ltn.Predicate.MLP([1], (2,)))
+        assert theory.plan(text).rows == {"P": rows}
+
     def test_of_all_axioms_are_those_of_a_training_step(self) -> None:
         people = People(["forall x, y: F(x, y) -> F(y, x)", "forall x: S(x)", "S(a) & ~F(a, a)"])
         told = people.theory.plan().rows

@@ -78,6 +78,8 @@ NEVER: dict[str, Callable[[], ltn.Theory]] = {
     "convolution": lambda: with_network(
         keras.layers.Reshape((3, 1)), keras.layers.Conv1D(2, 2), keras.layers.Flatten()
     ),
+    "activation": lambda: with_network(keras.layers.Dense(2, activation=lambda x: 2.0 * x)),
+    "regularizer": lambda: with_network(keras.layers.Dense(2, kernel_regularizer=lambda w: tf.reduce_sum(w))),
     "Python code": with_code,
     "an axiom in Python": with_an_axiom_in_python,
     "an operator of one's own": with_own_operator,

@@ -10,7 +10,6 @@ from ltn.evaluation.frames import Tuples
 from ltn.evaluation.guards.strategy import Combinations, Guard, Strategy
 from ltn.evaluation.plan import Execution, Step
 from ltn.evaluation.planner import Planner, Rule
-from ltn.evaluation.tuples import unravel
 from ltn.language import Node
 
 
@@ -54,8 +53,6 @@ class Fixed(Strategy):
         return cls(guard, conjuncts)
 
     def plan(self, planner: Planner, tuples: Tuples) -> Rule:
-        found = self._combinations
-        with tf.init_scope():
-            indices = tuple(unravel(found.index, found.sizes))
         yield from ()
-        return planner.add(FixedTuples(tuples.label, indices, " & ".join(map(str, self.conjuncts))))
+        written = " & ".join(map(str, self.conjuncts))
+        return planner.add(FixedTuples(tuples.label, self._combinations.index, written))

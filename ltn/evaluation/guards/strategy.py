@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -16,6 +16,7 @@ from ltn.errors import LogicValueError
 from ltn.evaluation.frames import Frame, Tuples
 from ltn.evaluation.plan import Execution
 from ltn.evaluation.planner import Planner, Request, Rule, Settings
+from ltn.evaluation.tuples import unravel
 from ltn.language import And, Apply, Name, Node
 
 # More combinations than this are not searched: memory holds them, and an int32 counts them.
@@ -91,14 +92,15 @@ class Combinations(NamedTuple):
     Attributes:
         labels: the labels of their axes.
         sizes: the sizes of their axes.
-        index: the row-major index of each combination over these axes, int32, (m,).
         values: ascending, (m,); None if they have none.
+        index: the row-major index of each combination over these axes, int32, (m,); of those without values
+            the index on each axis.
     """
 
     labels: tuple[str, ...]
     sizes: tuple[int, ...]
-    index: tf.Tensor
     values: tf.Tensor | None
+    index: Any
 
 
 def _conjuncts(guard: Node) -> list[Node]:
@@ -141,9 +143,9 @@ def _combinations(
             passes &= axes.align(truth, result.axes, labels).numpy()
         index = np.flatnonzero(passes).astype(np.int32)
         if value is None:
-            return Combinations(labels, shape, tf.constant(index), None)
+            return Combinations(labels, shape, None, tuple(unravel(tf.constant(index), shape)))
         numbers = axes.align(tf.squeeze(found[-1], -1), plan.results[-1].axes, labels).numpy()
         values = np.broadcast_to(numbers, shape).reshape(-1)[index]
         # What is not a number, as 0 / 0, compares with nothing; it is sorted to the end.
         order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
-        return Combinations(labels, shape, tf.constant(index[order]), tf.constant(values[order]))
+        return Combinations(labels, shape, tf.constant(values[order]), tf.constant(index[order]))
