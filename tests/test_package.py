@@ -239,10 +239,20 @@ def test_the_python_of_the_pages_runs(tmp_path: Path, monkeypatch: pytest.Monkey
         runpy.run_path(str(path))
 
 
-def test_the_readmes_commands_exist() -> None:
-    commands = set(re.findall(r"\bmake ([a-z-]+)", (ROOT / "README.md").read_text()))
+def test_the_commands_of_the_pages_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert {"reproduce", "test", "lint"} <= commands <= targets
+    for page in ("README.md", "CONTRIBUTING.md"):
+        commands = set(re.findall(r"\bmake ([a-z-]+)", (ROOT / page).read_text()))
+        assert {"reproduce", "test", "lint"} <= commands <= targets
+
+
+def test_the_files_that_contributors_are_told_of_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    named = re.findall(r"`((?:ltn|tests)/[\w/.]+)`", text)
+    assert len(named) > 10
+    assert [name for name in named if not (ROOT / name).exists()] == []
+    rooms = re.findall(r"^\| (`.*?) \|", text[text.index("| room") :].split("\n\n")[0], re.MULTILINE)
+    assert [room for row in rooms for room in re.findall(r"`(\w+)`", row)] == LAYERS
 
 
 def test_the_metadata() -> None:

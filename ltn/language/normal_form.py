@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ltn.errors import LogicTypeError
 from ltn.language.quantifiers import QUANTIFIERS
-from ltn.language.syntax import And, Apply, Comparison, Iff, Implies, Name, Not, Or, Quantifier
+from ltn.language.syntax import And, Apply, Binary, Comparison, Iff, Implies, Name, Not, Or, Quantifier
 from ltn.language.tree import Node, fold
 
 
@@ -38,7 +38,7 @@ def _formulas_below(node: Node) -> Sequence[Node]:
     match node:
         case Quantifier():
             return (node.body,)
-        case Not() | And() | Or() | Implies() | Iff():
+        case Not() | Binary():
             return node.children
     return ()
 

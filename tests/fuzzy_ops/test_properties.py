@@ -21,7 +21,8 @@ VIOLATION = 1e-3
 NOT = fo.Not_Std()
 T_NORMS = [fo.And_Min(), fo.And_Prod(stable=False), fo.And_Luk()]
 T_CONORMS = [fo.Or_Max(), fo.Or_ProbSum(stable=False), fo.Or_Luk()]
-GODEL, PRODUCT, LUK = zip(T_NORMS, T_CONORMS, strict=True)
+# A t-norm need not have a t-conorm beside it.
+GODEL, PRODUCT, LUK = ((T_NORMS[family], T_CONORMS[family]) for family in range(3))
 IMPLICATIONS = [
     fo.Implies_KleeneDienes(),
     fo.Implies_Godel(),

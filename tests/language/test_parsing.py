@@ -1,5 +1,6 @@
 """The written language: notation, comments, and texts of many formulas."""
 
+import re
 from typing import Any
 
 import pytest
@@ -57,6 +58,9 @@ def test_a_keyword_is_no_name(keyword: str) -> None:
 
 def test_the_grammar_and_the_signature_agree_on_names() -> None:
     assert _parser().get_terminal("NAME").pattern.value == NAME
+    patterns = [terminal.pattern.value for terminal in _parser().terminals]
+    words = [re.match(r"(\w+)\(\?!", pattern) for pattern in patterns]
+    assert sorted(word.group(1) for word in words if word) == list(KEYWORDS)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from ltn.language import (
     And,
     Apply,
     Arithmetic,
+    Binary,
     Comparison,
     Iff,
     Implies,
@@ -23,7 +24,8 @@ from ltn.language import (
 )
 from ltn.language.names import KEYWORDS, NAME
 
-CONNECTIVES: list[type[And] | type[Or] | type[Implies] | type[Iff]] = [And, Or, Implies, Iff]
+# All that the language has: one that is added is tried in every test of random formulas.
+CONNECTIVES = Binary.__subclasses__()
 KINDS = st.sampled_from(["forall", "exists"])
 
 

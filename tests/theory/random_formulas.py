@@ -15,6 +15,7 @@ from ltn.language import (
     And,
     Apply,
     Arithmetic,
+    Binary,
     Comparison,
     Iff,
     Implies,
@@ -28,7 +29,8 @@ from ltn.language import (
 )
 from tests.theory.worlds import CLASSES, CONSTANTS, DIAGONALS, LABELS, NUMBER_OF_CLASSES, POINTS, VARIABLES
 
-CONNECTIVES: list[type[And] | type[Or] | type[Implies] | type[Iff]] = [And, Or, Implies, Iff]
+# All that the language has: one that is added is tried in every test of random formulas.
+CONNECTIVES = Binary.__subclasses__()
 # At most so many variables in one scope: a formula has at most 4^4 instances.
 WIDEST_SCOPE = 4
 
