@@ -55,13 +55,13 @@ def layers_within(layer: keras.Layer) -> list[keras.Layer]:
 def origin_of(tensor: Any) -> tuple[keras.Layer, list[Any], bool]:
     """The layer that a tensor of a functional model came from, and the tensors that this layer was called on.
 
-    Last, whether it was called on more than these tensors, as `layer(x, training=True)`. `layer.input` tells
-    only of the first call. Tried on Keras 3.8 and 3.15.
+    Last, whether it was called on more than these tensors, as `layer(x, training=True)`; that it is not
+    training, Keras notes itself. `layer.input` tells only of the first call. Tried on Keras 3.8 and 3.15.
     """
     history = tensor._keras_history
     node = history.operation._inbound_nodes[history.node_index]
-    given = node.arguments
-    return history.operation, node.input_tensors, len(given.args) > 1 or bool(given.kwargs)
+    more = {name: value for name, value in node.arguments.kwargs.items() if name != "training" or value}
+    return history.operation, node.input_tensors, len(node.arguments.args) > 1 or bool(more)
 
 
 def loss_tracker(model: keras.Model) -> keras.metrics.Metric:

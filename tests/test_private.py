@@ -53,10 +53,14 @@ def test_tensors_of_a_functional_model_know_where_they_came_from() -> None:
     inputs, dense = [keras.Input((2,)), keras.Input((2,))], keras.layers.Dense(2)
     outputs = [dense(each) for each in inputs]
     for each, output in zip(inputs, outputs, strict=True):
-        layer, [came_from] = _private.origin_of(output)
+        layer, came_from, has_more = _private.origin_of(output)
         assert layer is dense
-        assert came_from is each
+        assert came_from[0] is each
+        assert not has_more
     assert isinstance(_private.origin_of(inputs[0])[0], keras.layers.InputLayer)
+    dropout = keras.layers.Dropout(0.5)
+    assert not _private.origin_of(dropout(inputs[0]))[2]
+    assert _private.origin_of(dropout(inputs[0], training=True))[2]
 
 
 @pytest.mark.parametrize("activation", ["sigmoid", "softmax"])

@@ -78,7 +78,7 @@ class InChunks(Aggregation):
     def _inner(
         self, execution: Execution, group: Sequence[str], start: Any, size: Any, data: Mapping[str, tf.Tensor]
     ) -> Execution:
-        groundings = execution.world.groundings.sliced(group, start, size, data)
+        groundings = execution.world.groundings.slice(group, start, size, data)
         return Execution(execution.world._replace(groundings=groundings), execution.options)
 
     def _slices(self, execution: Execution) -> tuple[tuple[str, ...], Any, Any]:
@@ -127,7 +127,7 @@ class InChunks(Aggregation):
         return Part(*(tf.concat([many, one[tf.newaxis]], 0) for many, one in zip(whole, last, strict=True)))
 
 
-def needed(planner: Planner, node: Quantifier, frame: Frame) -> bool:
+def are_needed(planner: Planner, node: Quantifier, frame: Frame) -> bool:
     """Whether a quantifier is evaluated in chunks: not where all its combinations are few enough."""
     chunk = planner.settings.chunk
     if chunk is None or dict(frame) != planner.root(node):
@@ -150,7 +150,7 @@ def plan_chunks(planner: Planner, request: FormulaIn) -> Rule:
     node, chunk = request.node, planner.settings.chunk
     if not isinstance(node, Quantifier) or chunk is None:
         raise RuntimeError("Chunks are for quantifiers, where a size is set.")
-    groundings = planner.groundings.sliced(longest_group(planner.groundings, node), 0, 0, {})
+    groundings = planner.groundings.slice(longest_group(planner.groundings, node), 0, 0, {})
     inner = planner.fork(groundings, replace(planner.settings, chunk=None))
     plan = inner.plan_requests([lambda: PartIn(node, tuple(inner.root(node).items()), request.owner)])
     yield from ()

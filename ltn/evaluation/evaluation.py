@@ -34,8 +34,6 @@ from ltn.fuzzy_ops.base import Projected
 from ltn.language import Binary, Node, Not, Quantifier
 from ltn.language.quantifiers import FORALL
 
-_OPERATORS = ("And", "Or", "Implies", "Equiv", "Forall", "Exists")
-
 
 class Plans:
     """The plans of one theory: each is made once for some formulas and a kind of groundings."""
@@ -144,7 +142,7 @@ class Evaluation:
         groundings, semantics = world.groundings, world.space.semantics
         sources = tuple((v, groundings.source(v)) for v in groundings.signature.variables)
         sizes = () if self.settings.chunk is None else tuple(groundings.count(v) for v, _ in sources)
-        operators = tuple(_kind(getattr(semantics, name, None)) for name in _OPERATORS)
+        operators = tuple(_kind(operator) for operator in vars(semantics).values())
         owners = tuple(owner_of(number, options) for number in range(len(nodes)))
         key = (tuple(nodes), owners, self.settings, replicas.count(), sources, sizes, operators)
 

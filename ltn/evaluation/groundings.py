@@ -121,7 +121,7 @@ class Groundings:
         """These groundings, or, where replicas share the data, those over the data of all of them."""
         return self if replicas.count() == 1 else self.share(self.signature.variables)
 
-    def sliced(
+    def slice(
         self, variables: Iterable[str], start: Any, size: Any, data: Mapping[str, tf.Tensor]
     ) -> Groundings:
         """Groundings in which some variables range over a slice of their individuals.
@@ -188,7 +188,7 @@ class Groundings:
         return self.data[name]
 
     def _from_all_replicas(self, name: str, domain: Domain) -> tf.Tensor:
-        return replicas.gathered(self.data[name])
+        return replicas.gather(self.data[name])
 
     def _slice(self, variable: str, domain: Domain) -> tf.Tensor:
         start, size = self._slices[variable]

@@ -106,7 +106,7 @@ class Individuals(keras.Layer):
             self.table.assign(constraint(self.table.value))
         self.built = True
 
-    def drawn_afresh(self) -> np.ndarray:
+    def draw_again(self) -> np.ndarray:
         """Other features for all of them, as the initializer draws them, inside the bounds."""
         # One and the same Keras initializer draws the same numbers each time; a copy draws others.
         clone = getattr(self.initializer, "clone", None)

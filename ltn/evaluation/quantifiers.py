@@ -234,7 +234,7 @@ def aggregator(operator: Any) -> Aggregator:
 def join_replicas(operator: Aggregator, part: Part, options: dict[str, Any]) -> Part:
     """The parts of all replicas as one."""
     # Replicas meet once for both tensors.
-    statistics, weights = tf.unstack(replicas.stacked(tf.stack(part)), axis=1)
+    statistics, weights = tf.unstack(replicas.stack(tf.stack(part)), axis=1)
     return operator.merge(Part(statistics, weights), **options)
 
 

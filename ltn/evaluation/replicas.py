@@ -20,7 +20,7 @@ def count() -> int:
     return 1 if context is None else int(context.num_replicas_in_sync)
 
 
-def stacked(tensor: tf.Tensor) -> tf.Tensor:
+def stack(tensor: tf.Tensor) -> tf.Tensor:
     """The tensors of all replicas, of one shape, along a new axis 0.
 
     Gradients flow back to the replica that a tensor came from, summed over the replicas that use it.
@@ -31,7 +31,7 @@ def stacked(tensor: tf.Tensor) -> tf.Tensor:
     return context.all_reduce(tf.distribute.ReduceOp.SUM, mine)
 
 
-def gathered(tensor: tf.Tensor) -> tf.Tensor:
+def gather(tensor: tf.Tensor) -> tf.Tensor:
     """The rows of all replicas, one after the other; data, which have no gradient."""
     rows = tf.distribute.get_replica_context().all_gather(tf.stop_gradient(tensor), axis=0)
     # TensorFlow forgets the features.
@@ -40,7 +40,7 @@ def gathered(tensor: tf.Tensor) -> tf.Tensor:
 
 def total(number: tf.Tensor) -> tf.Tensor:
     """The sum of a number over all replicas."""
-    return number if count() == 1 else tf.reduce_sum(stacked(number))
+    return number if count() == 1 else tf.reduce_sum(stack(number))
 
 
 def meeting(paths: Collection[Sequence[Group]], paired: Iterable[Group] = ()) -> set[str]:

@@ -25,7 +25,7 @@ def plan_formula(planner: Planner, request: FormulaIn) -> Rule:
     """The value of a formula over the axes of a frame."""
     node, frame = request.node, dict(request.frame)
     if isinstance(node, Quantifier):
-        in_chunks = chunks.needed(planner, node, frame)
+        in_chunks = chunks.are_needed(planner, node, frame)
         plan = chunks.plan_chunks if in_chunks else quantifiers.plan_quantifier
         return (yield from plan(planner, request))
     atom, negated = sign_of(node)

@@ -22,7 +22,7 @@ class Space(Protocol):
 
     semantics: Any
 
-    def prepared(self, formula: Node) -> Node:
+    def prepare(self, formula: Node) -> Node:
         """The formula as it is evaluated."""
 
     def atom(self, predicate: Predicate, output: Output, classes: Term | None, negated: bool) -> Formula:
@@ -47,7 +47,7 @@ class TruthSpace:
     def __init__(self, semantics: BaseSemantics):
         self.semantics: Any = semantics
 
-    def prepared(self, formula: Node) -> Node:
+    def prepare(self, formula: Node) -> Node:
         return formula
 
     def atom(self, predicate: Predicate, output: Output, classes: Term | None, negated: bool) -> Formula:
@@ -72,7 +72,7 @@ class LogSpace:
     def __init__(self, semantics: BaseSemantics):
         self.semantics: Any = semantics
 
-    def prepared(self, formula: Node) -> Node:
+    def prepare(self, formula: Node) -> Node:
         return negation_normal_form(formula)
 
     def atom(self, predicate: Predicate, output: Output, classes: Term | None, negated: bool) -> Formula:

@@ -244,7 +244,7 @@ class KnowledgeBase:
         if isinstance(formula, Node):
             self.signature.check_formula(formula, source)
             self.signature.check_closed(formula, source)
-            self._check_options(self.space.prepared(formula))
+            self._check_options(self.space.prepare(formula))
         elif not callable(formula):
             raise LogicTypeError(f"An axiom is text or a callable; got {formula!r}.")
         check_name(name, "an axiom")

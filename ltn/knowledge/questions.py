@@ -63,11 +63,11 @@ def answer(
     knowledge: Knowledge, query: str | Node, asked: Question, chunk: int | None = None
 ) -> Formula | Term:
     """The grounding of a formula or a term over its free variables, in order of appearance."""
-    tree = parsed(knowledge, query)
+    tree = read_query(knowledge, query)
     evaluation = evaluation_for(knowledge, asked, chunk)
     space = evaluation.space
     is_formula = knowledge.signature.check(tree).is_formula
-    [value] = evaluation.ground([space.prepared(tree) if is_formula else tree])
+    [value] = evaluation.ground([space.prepare(tree) if is_formula else tree])
     if is_formula:
         value = Formula(space.truth(value.tensor), value.free_vars)
     value.individuals = {
@@ -76,7 +76,7 @@ def answer(
     return value
 
 
-def parsed(knowledge: Knowledge, query: str | Node) -> Node:
+def read_query(knowledge: Knowledge, query: str | Node) -> Node:
     """The tree of a query, checked against the signature."""
     if not isinstance(query, str | Node):
         raise LogicTypeError(f"A query is text, or a syntax tree; got {query!r}.")
@@ -95,7 +95,7 @@ def read(knowledge: Knowledge, formula: str | Node | Axiom, what: str) -> tuple[
         # A proposition may have the name of an axiom: then the text is the formula that it is.
         formula = formula if formula in knowledge.signature.propositions else named.get(formula, formula)
     if not isinstance(formula, Axiom):
-        return parsed(knowledge, formula), None
+        return read_query(knowledge, formula), None
     axiom = knowledge.find(formula)
     if axiom.tree is None:
         raise LogicValueError(f"The axiom '{axiom.name}' is Python code: only formulas have {what}.")
@@ -115,7 +115,7 @@ def plan(
     if not pairs:
         raise LogicValueError("There is no formula to plan: add axioms with theory.axiom(...), or give one.")
     nodes = [
-        evaluation.space.prepared(node) if knowledge.signature.sort_of(node).is_formula else node
+        evaluation.space.prepare(node) if knowledge.signature.sort_of(node).is_formula else node
         for node, _ in pairs
     ]
     options = [{} if axiom is None else options_of(knowledge, axiom, asked) for _, axiom in pairs]

@@ -68,7 +68,7 @@ def surface(
     >>> figure.axes[0].images[0].get_array()[0].tolist()
     [1.0, 0.5, 0.0]
     """
-    tree = questions.parsed(theory, query)
+    tree = questions.read_query(theory, query)
     variable = _variable(theory, tree, variable)
     drawn = _groups(points)
     if isinstance(resolution, bool) or not isinstance(resolution, int) or resolution < 2:

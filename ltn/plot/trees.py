@@ -57,7 +57,7 @@ def tree(
         raise LogicTypeError(f"A tree shows the truth of a formula; `{text(node)}` is a term.")
     asked = questions.Question(data, semantics, p, named)
     evaluation = questions.evaluation_for(theory, asked)
-    prepared = evaluation.space.prepared(node)
+    prepared = evaluation.space.prepare(node)
     count = sum(1 for _ in prepared.walk())
     if count > _MOST_NODES:
         raise LogicValueError(

@@ -226,7 +226,7 @@ class _Finder:
 
     def __init__(self, theory: Learner, formula: str | Node, asked: Question, effort: Effort, goals: int = 1):
         effort.check()
-        self.tree = questions.parsed(theory, formula)
+        self.tree = questions.read_query(theory, formula)
         text = formula if isinstance(formula, str) else ""
         theory.signature.check_formula(self.tree, text)
         theory.signature.check_closed(self.tree, text)

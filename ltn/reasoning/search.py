@@ -246,7 +246,7 @@ def evaluated(theory: Learner, formula: Node, asked: Question) -> Values:
     space = evaluation.space
     axioms = theory.axiom_list
     found = satisfaction(axioms, lambda axiom: questions.options_of(theory, axiom, asked), evaluation)
-    [value] = evaluation.ground([space.prepared(formula)])
+    [value] = evaluation.ground([space.prepare(formula)])
     alone = tf.reduce_mean([space.loss(axiom) for axiom in found.axioms])
     return Values(space.truth(found.total), space.truth(value.tensor), space.loss(found.total), alone)
 

@@ -52,7 +52,7 @@ def _initialise(layer: keras.Layer) -> dict[int, np.ndarray]:
     if isinstance(layer, Proposition):
         return {id(weight): np.array(random.random(), np.float32) for weight in layer.trainable_weights}
     if isinstance(layer, Individuals):
-        return {id(layer.table): layer.drawn_afresh()}
+        return {id(layer.table): layer.draw_again()}
     network = layer.network if isinstance(layer, Symbol) else layer
     if not isinstance(network, keras.Layer) or not network.trainable_weights:
         return {}

@@ -40,7 +40,7 @@ def explain(knowledge: Knowledge, axiom: Axiom, worst: int, asked: Question) -> 
         raise LogicValueError(f"The axiom '{axiom.name}' is Python code: only formulas can be explained.")
     evaluation = questions.evaluation_for(knowledge, asked)
     own = questions.options_of(knowledge, axiom, asked)
-    found = evaluation.instances(evaluation.space.prepared(axiom.tree), own, axiom.tree)
+    found = evaluation.instances(evaluation.space.prepare(axiom.tree), own, axiom.tree)
     truths = evaluation.space.truth(found.values).numpy()
     order = np.argsort(truths, axis=None, kind="stable")[: worst if found.are_claimed else 0]
     labels = found.labels

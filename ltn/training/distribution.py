@@ -146,4 +146,4 @@ def _common_seed(strategy: tf.distribute.Strategy) -> int:
 # One function for all trainings, so that it is traced once for each strategy.
 @tf.function(autograph=False)
 def _of_first_replica(number: tf.Tensor) -> tf.Tensor:
-    return replicas.stacked(number)[0]
+    return replicas.stack(number)[0]

@@ -1,5 +1,7 @@
 """Diagonals of unequal sizes: the same error wherever they are bound."""
 
+from typing import Any
+
 import pytest
 
 import ltn
@@ -8,7 +10,7 @@ MESSAGE = r"The variables of diag\(x, y\) must have the same number of individua
 DATA = {"x": [0.0, 1.0, 2.0], "y": [0.0, 1.0, 2.0, 3.0, 4.0]}
 
 
-def theory_of(**settings: int) -> ltn.Theory:
+def theory_of(**settings: Any) -> ltn.Theory:
     theory = ltn.Theory("product", **settings)
     numbers = theory.domain("numbers")
     theory.variables("x, y", numbers)
@@ -19,7 +21,7 @@ def theory_of(**settings: int) -> ltn.Theory:
 
 
 @pytest.mark.parametrize("settings", [{}, {"chunk": 2}])
-def test_in_a_formula(settings: dict[str, int]) -> None:
+def test_in_a_formula(settings: dict[str, Any]) -> None:
     with pytest.raises(ltn.LogicValueError, match=r"In `forall diag\(x, y\): R\(x, y\)`: " + MESSAGE):
         theory_of(**settings).query("forall diag(x, y): R(x, y)", DATA)
 

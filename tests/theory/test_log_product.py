@@ -84,7 +84,7 @@ def test_random_axioms_have_the_value_of_the_definitions(world: World, text: str
     assert_close(theory(world.data)["axiom_1"], [np.exp(expected)], TOLERANCE, TOLERANCE)
     space = theory.space
     evaluation = theory.evaluation(space, world.data, dense=True)
-    [dense] = evaluation.ground([space.prepared(parse(text))])
+    [dense] = evaluation.ground([space.prepare(parse(text))])
     assert_close(dense.tensor, expected, TOLERANCE, TOLERANCE)
 
 
@@ -235,7 +235,7 @@ class TestTruthsOfExactlyZeroAndOne:
         theory.predicate("one", classes, lambda c: 0.0 * c + 1.0)
         theory.predicate("first", classes, lambda c: c < 0.5)
         space = theory.space
-        [value] = theory.evaluation(space, {}, dense=dense).ground([space.prepared(parse(text))])
+        [value] = theory.evaluation(space, {}, dense=dense).ground([space.prepare(parse(text))])
         assert_close(space.truth(value.tensor), expected)
         assert np.isfinite(value.tensor)
 
