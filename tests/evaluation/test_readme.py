@@ -28,7 +28,7 @@ def test_the_plan_of_the_page_is_the_plan_of_its_formula() -> None:
     plan = evaluation.plan([parse(ADDITION)])
     assert ADDITION in PAGE
     written = re.findall(r"^ ?(\d+)  (\S.*?)  +\S.*$", PAGE, re.MULTILINE)
-    assert written == [(str(place), step.describe()) for place, step in enumerate(plan.steps)]
+    assert written == [(str(number), step.describe()) for number, step in enumerate(plan.steps, start=1)]
 
 
 def test_the_page_names_every_file_of_the_room() -> None:
