@@ -26,6 +26,8 @@ from ltn.training import distribution
 # How many combinations of individuals are evaluated before XLA compiles the steps on a CPU: a second or two
 # of work, as long as it takes to compile them.
 WORK_BEFORE = 20_000_000
+# With more combinations in one axiom XLA was seen to lose: it took twice the time for nine million.
+MOST_COMBINATIONS = 1_000_000
 # Fewer steps than this tell nothing about those to come.
 LEAST_STEPS = 4
 # Layers that XLA was seen to speed up, and that draw no random numbers, which would change.
@@ -62,7 +64,7 @@ def choose_xla(strategy: tf.distribute.Strategy, jit_compile: bool | str, run_ea
 def steps_before_xla(knowledge: KnowledgeBase) -> int | None:
     """After how many steps of a training on a CPU XLA compiles them; None where it never does.
 
-    It does for axioms over known individuals, without guards, about networks of dense layers.
+    It does for axioms over known individuals, not too many, without guards, about networks of dense layers.
     """
     if _has_gpu() or knowledge.open_variables():
         return None
@@ -82,7 +84,7 @@ def steps_before_xla(knowledge: KnowledgeBase) -> int | None:
         if any(isinstance(node, Quantifier) and node.guard is not None for node in tree.walk()):
             return None
         most = max(most, combinations(groundings, tree, groundings.count))
-    return max(LEAST_STEPS, math.ceil(WORK_BEFORE / most))
+    return None if most > MOST_COMBINATIONS else max(LEAST_STEPS, math.ceil(WORK_BEFORE / most))
 
 
 def _has_gpu() -> bool:

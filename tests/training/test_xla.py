@@ -135,6 +135,13 @@ def test_it_never_begins_where_it_was_not_seen_to_win(name: str) -> None:
     assert xla.steps_before_xla(NEVER[name]().knowledge) is None
 
 
+def test_it_never_begins_with_more_combinations_than_it_is_good_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xla, "MOST_COMBINATIONS", COUNT**2)
+    assert xla.steps_before_xla(relation().knowledge) is not None
+    monkeypatch.setattr(xla, "MOST_COMBINATIONS", COUNT**2 - 1)
+    assert xla.steps_before_xla(relation().knowledge) is None
+
+
 def test_the_more_individuals_the_sooner() -> None:
     few = relation()
     assert xla.steps_before_xla(few.knowledge) == -(-xla.WORK_BEFORE // COUNT**2)
