@@ -1,7 +1,8 @@
 """Files that an earlier version wrote: they load, and give what they gave.
 
 `files/` holds two theories with one of each kind of declaration, trained for three epochs, one in each space;
-a model with knowledge, whose theory has chunks; and what version 3.0.0.dev0 computed from each after loading.
+a model with knowledge, whose theory has chunks; and what version 3.0.0.dev0 computed from each after loading,
+with the oldest Keras that is supported, since newer ones write what it cannot read.
 """
 
 import json

@@ -19,6 +19,13 @@ pytestmark = pytest.mark.filterwarnings(
 COUNT = 30
 
 
+class Own(keras.regularizers.Regularizer):
+    """A regularizer of a user's own, which may do anything."""
+
+    def __call__(self, x: Any) -> Any:
+        return tf.reduce_sum(tf.convert_to_tensor(x))
+
+
 def relation(semantics: Any = "stable_product", **settings: Any) -> ltn.Theory:
     """Learned individuals and a relation between them."""
     keras.utils.set_random_seed(0)
@@ -79,7 +86,7 @@ NEVER: dict[str, Callable[[], ltn.Theory]] = {
         keras.layers.Reshape((3, 1)), keras.layers.Conv1D(2, 2), keras.layers.Flatten()
     ),
     "activation": lambda: with_network(keras.layers.Dense(2, activation=lambda x: 2.0 * x)),
-    "regularizer": lambda: with_network(keras.layers.Dense(2, kernel_regularizer=lambda w: tf.reduce_sum(w))),
+    "regularizer": lambda: with_network(keras.layers.Dense(2, kernel_regularizer=Own())),
     "Python code": with_code,
     "an axiom in Python": with_an_axiom_in_python,
     "an operator of one's own": with_own_operator,
