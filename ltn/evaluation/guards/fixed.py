@@ -7,31 +7,22 @@ from dataclasses import dataclass, field
 import tensorflow as tf
 
 from ltn.evaluation.frames import Tuples
-from ltn.evaluation.guards.strategy import Combinations, Guard, Strategy
-from ltn.evaluation.plan import Execution, Step
+from ltn.evaluation.guards.strategy import Combinations, Guard, SelectedTuples, Strategy
+from ltn.evaluation.plan import Execution
 from ltn.evaluation.planner import Planner, Rule
 from ltn.language import Node
 
 
 @dataclass(frozen=True)
-class FixedTuples(Step):
+class FixedTuples(SelectedTuples):
     """Tuples that were found when the plan was made."""
 
     strategy = "fixed"
 
-    label: str
     indices: tuple[tf.Tensor, ...] = field(compare=False)
-    written: str = field(compare=False)
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return (self.label,)
 
     def compute(self, execution: Execution) -> tuple[tf.Tensor, ...]:
         return self.indices
-
-    def describe(self) -> str:
-        return f"{self.label} where {self.written}"
 
 
 class Fixed(Strategy):
@@ -55,4 +46,4 @@ class Fixed(Strategy):
     def plan(self, planner: Planner, tuples: Tuples) -> Rule:
         yield from ()
         written = " & ".join(map(str, self.conjuncts))
-        return planner.add(FixedTuples(tuples.label, self._combinations.index, written))
+        return planner.add(FixedTuples(tuples.label, written, self._combinations.index))

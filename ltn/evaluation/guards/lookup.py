@@ -14,8 +14,8 @@ import tensorflow as tf
 
 from ltn.core import axes
 from ltn.evaluation.frames import Tuples
-from ltn.evaluation.guards.strategy import Combinations, Guard, Strategy
-from ltn.evaluation.plan import Execution, Step, Value
+from ltn.evaluation.guards.strategy import Combinations, Guard, SelectedTuples, Strategy
+from ltn.evaluation.plan import Execution, Value
 from ltn.evaluation.planner import Planner, Rule
 from ltn.evaluation.tuples import unravel
 from ltn.language import Comparison, Node
@@ -35,21 +35,15 @@ class Lookup(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LookedUpTuples(Step):
+class LookedUpTuples(SelectedTuples):
     """For each value of a term the range of combinations for which a comparison with it holds."""
 
     strategy = "looked up"
 
-    label: str
     sign: str
     other: Value
     order: tuple[str, ...]
     combinations: Combinations = field(compare=False)
-    written: str = field(compare=False)
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return (self.label,)
 
     def compute(self, execution: Execution) -> tuple[tf.Tensor, ...]:
         other = axes.reorder(execution[self.other], self.other.axes, self.order)
@@ -76,9 +70,6 @@ class LookedUpTuples(Step):
         sizes = [0, *(axes.size_of(other, axis) for axis in range(1, len(self.order)))][: len(self.order)]
         fixed = unravel(tf.gather(combinations.index, places), combinations.sizes)
         return *unravel(of_value, sizes), *fixed
-
-    def describe(self) -> str:
-        return f"{self.label} where {self.written}"
 
 
 class LookedUp(Strategy):
@@ -119,7 +110,7 @@ class LookedUp(Strategy):
         other = yield planner.term(self._lookup.other, self._frame)
         sign, written = self._lookup.sign, " & ".join(map(str, self.conjuncts))
         return planner.add(
-            LookedUpTuples(tuples.label, sign, other, self._order, self._combinations, written)
+            LookedUpTuples(tuples.label, written, sign, other, self._order, self._combinations)
         )
 
 

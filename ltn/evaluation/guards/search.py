@@ -4,44 +4,35 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import tensorflow as tf
 
 from ltn.core import axes
 from ltn.evaluation.frames import Frame, Tuples
-from ltn.evaluation.guards.strategy import Guard, Strategy
-from ltn.evaluation.plan import Execution, Step, Value
+from ltn.evaluation.guards.strategy import Guard, SelectedTuples, Strategy
+from ltn.evaluation.plan import Execution, Value
 from ltn.evaluation.planner import Planner, Rule, TuplesOf
 from ltn.language import And, Node
 
 
 @dataclass(frozen=True)
-class SearchedTuples(Step):
+class SearchedTuples(SelectedTuples):
     """The combinations for which a guard holds."""
 
     strategy = "searched"
 
-    label: str
     truth: Value
     order: tuple[str, ...]
-    written: str = field(compare=False)
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return (self.label,)
 
     def compute(self, execution: Execution) -> tuple[tf.Tensor, ...]:
         truth = axes.reorder(execution[self.truth], self.truth.axes, self.order)
         indices = tf.cast(tf.where(truth), tf.int32)
         return tuple(indices[:, axis] for axis in range(len(self.order)))
 
-    def describe(self) -> str:
-        return f"{self.label} where {self.written}"
-
 
 @dataclass(frozen=True)
-class FilteredTuples(Step):
+class FilteredTuples(SelectedTuples):
     """Other tuples, combined with further axes, as far as a guard holds for them.
 
     `order` holds the axes of the truth: that of the other tuples, and the further ones.
@@ -49,15 +40,9 @@ class FilteredTuples(Step):
 
     strategy = "filtered"
 
-    label: str
     tuples: Value
     truth: Value
     order: tuple[str, ...]
-    written: str = field(compare=False)
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return (self.label,)
 
     def compute(self, execution: Execution) -> tuple[tf.Tensor, ...]:
         truth, found = execution[self.truth], execution[self.tuples]
@@ -66,9 +51,6 @@ class FilteredTuples(Step):
         whole = axes.broadcast(truth, self.truth.axes, self.order, sizes)
         index, *others = tf.unstack(tf.cast(tf.where(whole), tf.int32), num=len(self.order), axis=1)
         return *(tf.gather(each, index) for each in found), *others
-
-    def describe(self) -> str:
-        return f"{self.label} where {self.written}"
 
 
 class Searched(Strategy):
@@ -89,7 +71,7 @@ class Searched(Strategy):
 
     def plan(self, planner: Planner, tuples: Tuples) -> Rule:
         truth = yield planner.guard(self._node, self._frame)
-        return planner.add(SearchedTuples(tuples.label, truth, tuple(self.parents), str(self._node)))
+        return planner.add(SearchedTuples(tuples.label, str(self._node), truth, tuple(self.parents)))
 
 
 class Filtered:
@@ -106,4 +88,4 @@ class Filtered:
         found = yield TuplesOf(self._first.label)
         truth = yield planner.guard(self._node, planner.frames.replace(self._frame, self._first.label))
         order = (self._first.label, *self._others)
-        return planner.add(FilteredTuples(tuples.label, found, truth, order, str(self._node)))
+        return planner.add(FilteredTuples(tuples.label, str(self._node), found, truth, order))

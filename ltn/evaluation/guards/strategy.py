@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,13 +15,31 @@ import tensorflow as tf
 from ltn.core import axes
 from ltn.errors import LogicValueError
 from ltn.evaluation.frames import Frame, Tuples
-from ltn.evaluation.plan import Execution
+from ltn.evaluation.plan import Execution, Step
 from ltn.evaluation.planner import Planner, Request, Rule, Settings
 from ltn.evaluation.tuples import unravel
 from ltn.language import And, Apply, Name, Node
 
 # More combinations than this are not searched: memory holds them, and an int32 counts them.
 _MOST = 2**27
+
+
+@dataclass(frozen=True)
+class SelectedTuples(Step):
+    """The tuples on an axis that a guard selects: for each parent the index of each tuple there, int32, (K,).
+
+    `written` is the guard, for people.
+    """
+
+    label: str
+    written: str = field(compare=False)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return (self.label,)
+
+    def describe(self) -> str:
+        return f"{self.label} where {self.written}"
 
 
 class Strategy(ABC):
