@@ -80,6 +80,15 @@ def weights_of_optimizer(optimizer: keras.optimizers.Optimizer) -> list[Any]:
     return list(getattr(optimizer, "_trainable_variables", []))
 
 
+def moments_of(optimizer: keras.optimizers.Adam, weight: Any) -> tuple[Any, Any]:
+    """The variables in which Adam keeps the running means of a weight's gradient and of its square.
+
+    Tried on Keras 3.8 and 3.15.
+    """
+    place = optimizer._get_variable_index(weight)
+    return optimizer._momentums[place], optimizer._velocities[place]
+
+
 def start_at_epoch(model: keras.Model, epoch: int | None) -> None:
     """Let the training that is about to begin start at an epoch; None for what `fit` was told.
 

@@ -18,14 +18,17 @@ PRIVATE_NAMES = [
     "__internal__",
     "_flatten_layers",
     "_get_metrics_result_or_logs",
+    "_get_variable_index",
     "_inbound_nodes",
     "_initial_epoch",
     "_keras_history",
     "_keras_logits",
     "_loss_tracker",
     "_maybe_symbolic_build",
+    "_momentums",
     "_trainable_variables",
     "_use_cached_eval_dataset",
+    "_velocities",
 ]
 # These override methods of Keras, whose names cannot stand elsewhere.
 OVERRIDING = {"theory/theory.py": set(_private.OVERRIDDEN)}
@@ -121,6 +124,17 @@ def test_the_weights_of_an_optimizer() -> None:
     assert [id(weight) for weight in _private.weights_of_optimizer(fresh)] == [
         id(weight) for weight in model.trainable_variables
     ]
+
+
+def test_the_moments_of_a_weight() -> None:
+    model = small()
+    optimizer = keras.optimizers.Adam(beta_1=0.75, beta_2=0.5)
+    optimizer.build(model.trainable_variables)
+    weight = model.trainable_variables[-1]
+    optimizer.apply_gradients([(tf.fill(weight.shape, 2.0), weight)])
+    first, second = _private.moments_of(optimizer, weight)
+    assert_close(first.numpy(), np.full(weight.shape, 0.5))
+    assert_close(second.numpy(), np.full(weight.shape, 2.0))
 
 
 def test_training_starts_at_an_epoch() -> None:

@@ -68,29 +68,33 @@ class FirstLayer(NamedTuple):
         return bool(tf.convert_to_tensor(self.dense.kernel).dtype != tf.float32)
 
     def products(self, terms: Sequence[Term]) -> tf.Tensor:
-        """The products of terms on several axes with the kernel, one row for each combination."""
+        """x K_x + y K_y + b for terms on several axes, one row for each combination."""
         kernels = tf.split(tf.convert_to_tensor(self.dense.kernel), self.sizes)
         order = axes.union([term.free_vars for term in terms])
         total = None
         for term, kernel, size in zip(terms, kernels, self.sizes, strict=True):
-            found = axes.align(tf.tensordot(_rows(term, size), kernel, 1), term.free_vars, order)
-            total = found if total is None else total + found
+            found = tf.tensordot(_rows(term, size), kernel, 1)
+            # The bias goes to the rows of the first term: there are fewer than combinations.
+            found = self._add_bias(found) if total is None else found
+            aligned = axes.align(found, term.free_vars, order)
+            total = aligned if total is None else total + aligned
         return tf.reshape(total, [-1, self.dense.units])
 
     def joint_products(self, batches: Sequence[Sequence[tf.Tensor]]) -> tf.Tensor:
-        """The products of inputs that come row by row, (N, *features) each, with the kernel."""
+        """[x, y] K + b for inputs that come row by row, (N, *features) each."""
         columns = [tf.concat(each, axis=0) for each in zip(*batches, strict=True)]
         flat = [tf.reshape(column, [-1, size]) for column, size in zip(columns, self.sizes, strict=True)]
-        return tf.concat(flat, axis=1) @ tf.convert_to_tensor(self.dense.kernel)
+        return self._add_bias(tf.concat(flat, axis=1) @ tf.convert_to_tensor(self.dense.kernel))
 
     def finish(self, products: tf.Tensor) -> tf.Tensor:
-        """What the network returns, from the products of its inputs with the kernel."""
-        if self.dense.use_bias:
-            products = products + tf.convert_to_tensor(self.dense.bias)
+        """What the network returns, from the products of its inputs with the kernel, and the bias."""
         output = self.dense.activation(products)
         for layer in self.rest:
             output = layer(output)
         return output
+
+    def _add_bias(self, products: tf.Tensor) -> tf.Tensor:
+        return products + tf.convert_to_tensor(self.dense.bias) if self.dense.use_bias else products
 
 
 def _flattened(tensor: Any) -> Any:

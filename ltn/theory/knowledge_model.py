@@ -12,7 +12,7 @@ import tensorflow as tf
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation import replicas
 from ltn.theory.theory import Theory
-from ltn.training import compilation, xla
+from ltn.training import adam, compilation, xla
 
 
 def with_knowledge(
@@ -120,6 +120,11 @@ class KnowledgeModel(keras.Model):
     def compile_from_config(self, config: dict[str, Any]) -> None:
         """Compile as a saved model was, with the variables of its optimizer."""
         compilation.compile_from_config(self, config)
+
+    def train_step(self, data: Any) -> Any:
+        """As Keras does, with an update of each weight by one operation where the optimizer is Adam."""
+        with adam.fused(self):
+            return super().train_step(data)
 
     def compute_loss(
         self,

@@ -14,7 +14,7 @@ from ltn.evaluation import replicas
 from ltn.knowledge.axioms import KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
 from ltn.knowledge.satisfaction import Satisfaction
-from ltn.training import compilation, distribution, xla
+from ltn.training import adam, compilation, distribution, xla
 from ltn.training.feeding import Feeding
 from ltn.training.metrics import AxiomMeans
 from ltn.training.steps import CompiledStep, Logs
@@ -136,7 +136,8 @@ class Trainer:
         # A weight that no axiom mentions has no gradient.
         learned = [pair for pair in gradients if pair[0] is not None]
         if learned:
-            model.optimizer.apply_gradients(learned)
+            with adam.fused(model):
+                model.optimizer.apply_gradients(learned)
         else:
             warnings.warn("No axiom depends on a weight that is trainable: nothing is learned.", stacklevel=3)
         return self._log(batch, found, loss)

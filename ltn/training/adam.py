@@ -1,0 +1,66 @@
+"""Adam with one operation for each weight.
+
+Keras writes the update of a weight as 27 operations, and reads the number of the step anew for each weight. In
+theories of small networks that was more than half of all operations of a training step. TensorFlow has the
+same update as a single operation.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from ltn import _private
+from ltn.training import distribution
+
+
+@contextlib.contextmanager
+def fused(model: keras.Model) -> Iterator[None]:
+    """Let the optimizer of a model, if it is plain Adam, update each weight by one operation.
+
+    Keras still does all the rest: clipping, decay, averages, accumulation of gradients. The update of a
+    weight w with the gradient g in step t is that of Keras, to a hundred-thousandth of the step: beta_1 and
+    beta_2 are rounded to the precision of the weight.
+
+        m = beta_1 m + (1 - beta_1) g,   v = beta_2 v + (1 - beta_2) g^2
+        w = w - alpha m / (sqrt(v) + epsilon),   alpha = rate sqrt(1 - beta_2^t) / (1 - beta_1^t)
+    """
+    optimizer = model.optimizer
+    is_plain = type(optimizer) is keras.optimizers.Adam and not optimizer.amsgrad
+    if not is_plain or distribution.is_several(model.distribute_strategy):
+        yield
+        return
+    step = tf.cast(tf.convert_to_tensor(optimizer.iterations) + 1, tf.float32)
+    powers = [tf.pow(tf.constant(beta, tf.float32), step) for beta in (optimizer.beta_1, optimizer.beta_2)]
+
+    def update(gradient: Any, weight: Any, rate: Any) -> None:
+        first, second = _private.moments_of(optimizer, weight)
+        kind = tf.as_dtype(weight.dtype)
+        tf.raw_ops.ResourceApplyAdam(
+            var=_handle(weight),
+            m=_handle(first),
+            v=_handle(second),
+            beta1_power=tf.cast(powers[0], kind),
+            beta2_power=tf.cast(powers[1], kind),
+            lr=tf.cast(rate, kind),
+            beta1=tf.constant(optimizer.beta_1, kind),
+            beta2=tf.constant(optimizer.beta_2, kind),
+            epsilon=tf.constant(optimizer.epsilon, kind),
+            grad=tf.cast(tf.convert_to_tensor(gradient), kind),
+        )
+
+    optimizer.update_step = update
+    try:
+        yield
+    finally:
+        # From here on it is that of the class again.
+        del optimizer.update_step
+
+
+def _handle(weight: Any) -> tf.Tensor:
+    """What operations of TensorFlow know a weight of Keras, or of TensorFlow, by."""
+    return (weight.value if isinstance(weight, keras.Variable) else weight).handle
