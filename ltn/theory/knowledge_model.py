@@ -123,7 +123,7 @@ class KnowledgeModel(keras.Model):
 
     def train_step(self, data: Any) -> Any:
         """As Keras does, with an update of each weight by one operation where the optimizer is Adam."""
-        with adam.fused(self):
+        with adam.fuse(self):
             return super().train_step(data)
 
     def compute_loss(

@@ -19,7 +19,7 @@ from ltn.training import distribution
 
 
 @contextlib.contextmanager
-def fused(model: keras.Model) -> Iterator[None]:
+def fuse(model: keras.Model) -> Iterator[None]:
     """Let the optimizer of a model, if it is plain Adam, update each weight by one operation.
 
     Keras still does all the rest: clipping, decay, averages, accumulation of gradients. The update of a

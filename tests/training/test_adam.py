@@ -66,7 +66,7 @@ def test_it_computes_what_keras_computes(settings: dict[str, Any], mode: Callabl
     ours, theirs = (small(keras.optimizers.Adam(**settings)) for _ in range(2))
 
     def fused(each: list[tf.Tensor]) -> None:
-        with adam.fused(ours):
+        with adam.fuse(ours):
             ours.optimizer.apply_gradients(zip(each, ours.trainable_variables, strict=True))
 
     def plain(each: list[tf.Tensor]) -> None:
@@ -81,7 +81,7 @@ def test_it_computes_what_keras_computes(settings: dict[str, Any], mode: Callabl
 def test_rows_of_a_gradient_are_added_up() -> None:
     ours, theirs = (small(keras.optimizers.Adam()) for _ in range(2))
     rows = tf.IndexedSlices(tf.ones((3, 3)), tf.constant([0, 1, 1]), tf.constant([2, 3]))
-    with adam.fused(ours):
+    with adam.fuse(ours):
         ours.optimizer.apply_gradients([(rows, ours.weights[0])])
     theirs.optimizer.apply_gradients([(tf.convert_to_tensor(rows), theirs.weights[0])])
     assert_close(ours.weights[0].numpy(), theirs.weights[0].numpy())
@@ -92,7 +92,7 @@ def test_each_weight_is_updated_by_one_operation() -> None:
 
     @tf.function
     def step(each: list[tf.Tensor]) -> None:
-        with adam.fused(model):
+        with adam.fuse(model):
             model.optimizer.apply_gradients(zip(each, model.trainable_variables, strict=True))
 
     graph = step.get_concrete_function(gradients(model)[0]).graph
@@ -103,7 +103,7 @@ def test_each_weight_is_updated_by_one_operation() -> None:
 
 def test_the_optimizer_is_itself_again() -> None:
     model = small(keras.optimizers.Adam())
-    with pytest.raises(KeyError), adam.fused(model):
+    with pytest.raises(KeyError), adam.fuse(model):
         raise KeyError
     assert model.optimizer.update_step.__func__ is keras.optimizers.Adam.update_step
 
@@ -122,7 +122,7 @@ class Halved(keras.optimizers.Adam):
 def test_other_optimizers_do_what_they_do(optimizer: keras.optimizers.Optimizer) -> None:
     ours, theirs = small(optimizer), small(type(optimizer).from_config(optimizer.get_config()))
     each = gradients(ours)[0]
-    with adam.fused(ours):
+    with adam.fuse(ours):
         ours.optimizer.apply_gradients(zip(each, ours.trainable_variables, strict=True))
     theirs.optimizer.apply_gradients(zip(each, theirs.trainable_variables, strict=True))
     for one, two in zip(ours.optimizer.variables, theirs.optimizer.variables, strict=True):
