@@ -14,7 +14,7 @@ from ltn.core.guards import aggregate
 from ltn.core.variables import Variable, check_variables, release
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops.base import check_operator
-from ltn.language.quantifiers import QUANTIFIERS
+from ltn.language.names import QUANTIFIERS
 
 
 class Wrapper_Connective:

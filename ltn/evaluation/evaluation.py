@@ -36,7 +36,7 @@ from ltn.evaluation.spaces import Space
 from ltn.evaluation.table import PlanTable
 from ltn.fuzzy_ops.base import Projected
 from ltn.language import Binary, Node, Not, Quantifier
-from ltn.language.quantifiers import FORALL
+from ltn.language.names import FORALL
 
 # The rule for each kind of request.
 RULES: Rules = {

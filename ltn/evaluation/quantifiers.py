@@ -21,7 +21,7 @@ from ltn.evaluation.planner import FormulaIn, IndexOn, Planner, Request, Rule, S
 from ltn.fuzzy_ops import Aggregator
 from ltn.fuzzy_ops.aggregation import Part
 from ltn.language import Quantifier
-from ltn.language.quantifiers import QUANTIFIERS
+from ltn.language.names import QUANTIFIERS
 
 
 class Operands(NamedTuple):
