@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from ltn.core import axes
-from ltn.core.guards import aggregate
-from ltn.core.wrappers import operands
+from ltn.core.wrappers import aggregate, operands
 from ltn.errors import LogicTypeError
 from ltn.evaluation import guards, replicas
 from ltn.evaluation.frames import Frame

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from ltn import _private
 from ltn.core import Predicate, Term, axes
-from ltn.core.groundings import logits_of
+from ltn.core.models import logits_of
 from ltn.core.symbols import Batch, Symbol
 from ltn.evaluation import tuples
 from ltn.evaluation.calls import Output, Returned
