@@ -1,4 +1,4 @@
-"""The table of quantifier kinds: each row agrees with the grammar, the printer and the semantics."""
+"""The table of quantifier kinds: each row agrees with the grammar, the text of trees and the semantics."""
 
 import pytest
 import tensorflow as tf
