@@ -130,29 +130,6 @@ class Calls:
         return Call(node, tuple(frame.items()), (_write(node, names), where))
 
 
-def _depth(node: Node, symbols: Mapping[str, Any]) -> int:
-    """How many networks are applied one on another."""
-
-    def deepest(node: Node, below: tuple[int, ...]) -> int:
-        return max(below, default=0) + (isinstance(node, Apply) and node.symbol in symbols)
-
-    return fold(node, deepest)
-
-
-def _write(node: Node, names: Mapping[str, str]) -> str:
-    """The term with its variables replaced by their positions."""
-
-    def combine(node: Node, below: tuple[str, ...]) -> str:
-        if isinstance(node, Name):
-            return names.get(node.name, node.name)
-        if isinstance(node, Number):
-            return repr(node.value)
-        head = node.symbol if isinstance(node, Apply) else getattr(node, "operator", "-")
-        return f"({head} {' '.join(below)})"
-
-    return fold(node, combine)
-
-
 class Returned:
     """The rows that a network returned in one run, and the logits behind them where it has any.
 
@@ -196,3 +173,26 @@ class Output(NamedTuple):
     def read(self, key: Hashable, reading: Reading) -> tf.Tensor:
         """The part of `Returned.read` that belongs to this call."""
         return self.returned.read(key, reading)[self.part]
+
+
+def _depth(node: Node, symbols: Mapping[str, Any]) -> int:
+    """How many networks are applied one on another."""
+
+    def deepest(node: Node, below: tuple[int, ...]) -> int:
+        return max(below, default=0) + (isinstance(node, Apply) and node.symbol in symbols)
+
+    return fold(node, deepest)
+
+
+def _write(node: Node, names: Mapping[str, str]) -> str:
+    """The term with its variables replaced by their positions."""
+
+    def combine(node: Node, below: tuple[str, ...]) -> str:
+        if isinstance(node, Name):
+            return names.get(node.name, node.name)
+        if isinstance(node, Number):
+            return repr(node.value)
+        head = node.symbol if isinstance(node, Apply) else getattr(node, "operator", "-")
+        return f"({head} {' '.join(below)})"
+
+    return fold(node, combine)

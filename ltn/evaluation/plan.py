@@ -155,11 +155,6 @@ class Execution:
         return Term(self[value], value.axes)
 
 
-def with_formula(error: LogicError, formula: Node) -> LogicError:
-    """The error with the formula in whose evaluation it occurred."""
-    return type(error)(f"In `{formula}`: {error}")
-
-
 class Recent(Generic[T]):
     """The values that were used last, by key: `most` of them, however many questions a theory is asked.
 
@@ -196,3 +191,8 @@ class Recent(Generic[T]):
     def keys(self) -> tuple[Hashable, ...]:
         """The keys, the one that was used last at the end."""
         return tuple(self._values)
+
+
+def with_formula(error: LogicError, formula: Node) -> LogicError:
+    """The error with the formula in whose evaluation it occurred."""
+    return type(error)(f"In `{formula}`: {error}")
