@@ -26,7 +26,7 @@ from ltn.core.in_force import TensorOperator
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops import config
 from ltn.fuzzy_ops.base import Operator, check_operator
-from ltn.language.quantifiers import EXISTS, FORALL
+from ltn.language.names import EXISTS, FORALL
 
 __all__ = [
     "BaseSemantics",

@@ -13,7 +13,7 @@ import keras
 import tensorflow as tf
 
 from ltn.core import Function, Predicate
-from ltn.core.groundings import LogitsModel
+from ltn.core.models import LogitsModel
 from ltn.errors import LogicTypeError, LogicValueError
 
 __all__ = [

@@ -66,7 +66,7 @@ DERIVED = {
     ("core.variables.Variable", "core.expressions.Term"): "the API: a function gives a plain Term",
     ("core.parameters.Constant", "core.expressions.Term"): "the API: a function gives a plain Term",
     ("core.parameters.Proposition", "core.expressions.Formula"): "the API: a predicate gives a Formula",
-    ("utils.LogitsToPredicateModel", "core.groundings.LogitsModel"): "the API: a deprecated name",
+    ("utils.LogitsToPredicateModel", "core.models.LogitsModel"): "the API: a deprecated name",
     ("evaluation.individuals.Individual", "core.expressions.Term"): "it reads its row late",
     ("evaluation.groundings.DeclaredVariable", "core.variables.Variable"): "it reads its data late",
 }

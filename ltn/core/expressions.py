@@ -1,7 +1,8 @@
-"""Expressions of Real Logic: a tensor with one named axis per free variable."""
+"""Expressions of Real Logic: a tensor with one named axis per free variable; also shown as a table."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,7 +13,6 @@ import tensorflow as tf
 
 from ltn._autograph import no_autograph
 from ltn.core import axes, in_force
-from ltn.core.tables import labelled
 from ltn.errors import LogicTypeError, LogicValueError
 
 
@@ -108,8 +108,18 @@ class Expression:
         0  1.0  1.0  1.0
         1  0.0  0.0  1.0
         """
-        return labelled(
-            np.asarray(self.tensor), self.free_vars, self.individuals, is_term=isinstance(self, Term)
+        values = np.asarray(self.tensor)
+        levels = [
+            pd.Index(self.individuals.get(variable, range(size)), name=variable)
+            for variable, size in zip(self.free_vars, values.shape, strict=False)
+        ]
+        if isinstance(self, Term):
+            features = values.reshape(math.prod(len(level) for level in levels), -1)
+            return pd.DataFrame(features, index=_index(levels))
+        if len(levels) < 2:
+            return pd.DataFrame({"truth": values.reshape(-1)}, index=_index(levels))
+        return pd.DataFrame(
+            values.reshape(-1, values.shape[-1]), index=_index(levels[:-1]), columns=levels[-1]
         )
 
     def _get_axis_of_free_var(self, free_var: str) -> int:
@@ -266,6 +276,12 @@ def _as_indices(indices: Any) -> tf.Tensor:
     if not index.dtype.is_integer:
         raise LogicTypeError(f"`indices` must be an int or a list of ints; got {indices!r}.")
     return tf.cast(index, tf.int32)
+
+
+def _index(levels: list[pd.Index]) -> pd.Index:
+    if not levels:
+        return pd.RangeIndex(1)
+    return levels[0] if len(levels) == 1 else pd.MultiIndex.from_product(levels)
 
 
 def as_tensors(expressions: Iterable[Expression]) -> list[tf.Tensor]:

@@ -10,7 +10,7 @@ import tensorflow as tf
 from ltn._autograph import no_autograph
 from ltn.core import axes
 from ltn.core.expressions import Term
-from ltn.core.groundings import Shape, mlp
+from ltn.core.models import Shape, mlp
 from ltn.core.symbols import Batch, Symbol
 from ltn.errors import LogicValueError
 

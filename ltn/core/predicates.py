@@ -13,7 +13,7 @@ from ltn._autograph import no_autograph
 from ltn.core import axes
 from ltn.core.checks import check, check_truths
 from ltn.core.expressions import Formula, Term
-from ltn.core.groundings import LogitsModel, Shape, at_least_float32, class_numbers, log_sigmoid, mlp
+from ltn.core.models import LogitsModel, Shape, at_least_float32, class_numbers, log_sigmoid, mlp
 from ltn.core.symbols import Batch, Symbol
 from ltn.errors import LogicValueError
 from ltn.fuzzy_ops import log_truth

@@ -14,7 +14,7 @@ from ltn._autograph import no_autograph
 from ltn.core import axes
 from ltn.core.checks import check_sizes
 from ltn.core.expressions import Term, as_tensors
-from ltn.core.groundings import FeatureShape, LogitsModel, input_shapes, packed
+from ltn.core.models import FeatureShape, LogitsModel, input_shapes, packed
 from ltn.errors import LogicTypeError, LogicValueError
 
 

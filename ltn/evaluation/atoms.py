@@ -13,11 +13,11 @@ import tensorflow as tf
 from ltn.core import Formula, axes
 from ltn.errors import LogicTypeError
 from ltn.evaluation import tuples
+from ltn.evaluation.calls import Output
 from ltn.evaluation.frames import Frame
-from ltn.evaluation.networks import plan_call, plan_classes, split_class
-from ltn.evaluation.outputs import Output
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import Planner, Rule
+from ltn.evaluation.runs import plan_call, plan_classes, split_class
 from ltn.evaluation.spaces import truth_of
 from ltn.evaluation.terms import align
 from ltn.fuzzy_ops.base import Projection

@@ -12,27 +12,43 @@ import tensorflow as tf
 from ltn.core import Formula, Proposition, Term, axes
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicError
-from ltn.evaluation import replicas
+from ltn.evaluation import chunks, crisp, formulas, replicas, runs, terms, tuples
 from ltn.evaluation.groundings import Groundings
-from ltn.evaluation.plan import Execution, Options, Plan, World, with_formula
+from ltn.evaluation.plan import Execution, Options, Plan, Recent, World, with_formula
 from ltn.evaluation.planner import (
     FormulaIn,
+    GuardIn,
     IndexOn,
     Memory,
+    PartIn,
     Planner,
     Request,
+    Rules,
+    RunOf,
     Settings,
     SizeOf,
+    TermIn,
+    TuplesOf,
     owner_of,
 )
 from ltn.evaluation.quantifiers import bind_all, has_variables, narrow
-from ltn.evaluation.recent import Recent
-from ltn.evaluation.rules import RULES
 from ltn.evaluation.spaces import Space
 from ltn.evaluation.table import PlanTable
 from ltn.fuzzy_ops.base import Projected
 from ltn.language import Binary, Node, Not, Quantifier
-from ltn.language.quantifiers import FORALL
+from ltn.language.names import FORALL
+
+# The rule for each kind of request.
+RULES: Rules = {
+    FormulaIn: formulas.plan_formula,
+    PartIn: chunks.plan_part,
+    TermIn: terms.plan_term,
+    GuardIn: crisp.plan_guard,
+    TuplesOf: tuples.plan_tuples,
+    SizeOf: tuples.plan_size,
+    IndexOn: tuples.plan_index,
+    RunOf: runs.plan_run,
+}
 
 
 class Plans:

@@ -17,8 +17,7 @@ from ltn.evaluation import replicas
 from ltn.evaluation.calls import Calls, SharedRun
 from ltn.evaluation.frames import Frame, Frames
 from ltn.evaluation.groundings import Groundings
-from ltn.evaluation.plan import Options, Plan, Step, Value, World, with_formula
-from ltn.evaluation.recent import Recent
+from ltn.evaluation.plan import Options, Plan, Recent, Step, Value, World, with_formula
 from ltn.language import Name, Node, Quantifier
 from ltn.language.tree import fold
 

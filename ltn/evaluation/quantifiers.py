@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from ltn.core import axes
-from ltn.core.guards import aggregate
-from ltn.core.wrappers import operands
+from ltn.core.wrappers import aggregate, operands
 from ltn.errors import LogicTypeError
 from ltn.evaluation import guards, replicas
 from ltn.evaluation.frames import Frame
@@ -21,7 +20,7 @@ from ltn.evaluation.planner import FormulaIn, IndexOn, Planner, Request, Rule, S
 from ltn.fuzzy_ops import Aggregator
 from ltn.fuzzy_ops.aggregation import Part
 from ltn.language import Quantifier
-from ltn.language.quantifiers import QUANTIFIERS
+from ltn.language.names import QUANTIFIERS
 
 
 class Operands(NamedTuple):

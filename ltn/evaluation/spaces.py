@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import tensorflow as tf
 
 from ltn.core import Formula, Predicate, Term
-from ltn.evaluation.outputs import Output
+from ltn.evaluation.calls import Output
 from ltn.fuzzy_ops.logspace import log1mexp, log_truth
 from ltn.language import Node, negation_normal_form
 from ltn.semantics import BaseSemantics

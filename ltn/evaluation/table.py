@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 import tensorflow as tf
 
+from ltn.evaluation.calls import Output
 from ltn.evaluation.chunks import InChunks
-from ltn.evaluation.networks import NetworkRun
-from ltn.evaluation.outputs import Output
 from ltn.evaluation.plan import Execution, Plan, Step, Value
+from ltn.evaluation.runs import NetworkRun
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 

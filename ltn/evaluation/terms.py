@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import operator
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +14,9 @@ from ltn.core.expressions import as_float_tensor
 from ltn.evaluation import tuples
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.plan import Execution, Step, Value
-from ltn.evaluation.planner import Planner, Request, Rule, TermIn
-from ltn.language import Apply, Arithmetic, Name, Negative, Node, Number
+from ltn.evaluation.planner import Planner, Rule, TermIn
+from ltn.evaluation.runs import plan_function
+from ltn.language import Apply, Arithmetic, Name, Negative, Number
 from ltn.utils import distance, norm
 
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
@@ -124,23 +124,6 @@ class Distance(Step):
         return "distance"
 
 
-@dataclass(frozen=True)
-class PartOf(Step):
-    """One part of a term of a product domain, with the shape of its own domain."""
-
-    term: Value
-    sizes: tuple[int, ...]
-    position: int
-    shape: tuple[int | None, ...]
-
-    def compute(self, execution: Execution) -> tf.Tensor:
-        piece = tf.split(execution[self.term], self.sizes, axis=-1)[self.position]
-        return tf.reshape(piece, tf.concat([tf.shape(piece)[:-1], self.shape], 0))
-
-    def describe(self) -> str:
-        return f"part {self.position + 1}"
-
-
 def plan_term(planner: Planner, request: TermIn) -> Rule:
     """The value of a term over the axes of a frame."""
     node, frame = request.node, dict(request.frame)
@@ -158,6 +141,8 @@ def plan_term(planner: Planner, request: TermIn) -> Rule:
         case Arithmetic():
             left = yield planner.term(node.left, frame)
             return planner.add(Calculate(node.operator, left, (yield planner.term(node.right, frame))))
+        case Apply() if node.symbol in planner.symbols:
+            return (yield from plan_function(planner, node, frame))
         case Apply():
             return (yield from _plan_built_in(planner, node, frame))
     raise RuntimeError(f"There is no rule for the term `{node}`.")
@@ -171,18 +156,6 @@ def _plan_built_in(planner: Planner, node: Apply, frame: Frame) -> Rule:
         left = yield planner.term(argument.left, frame)
         return planner.add(Distance(left, (yield planner.term(argument.right, frame))))
     return planner.add(Norm((yield planner.term(argument, frame))))
-
-
-def plan_parts(planner: Planner, node: Node, frame: Frame) -> Generator[Request, Value, list[Value]]:
-    """The terms that a term stands for as an argument: one, or the parts of one of a product domain."""
-    whole = yield planner.term(node, frame)
-    domain = planner.signature.sort_of(node).domain
-    if domain is None or not domain.parts:
-        return [whole]
-    sizes = tuple(math.prod(size or 1 for size in part.shape) for part in domain.parts)
-    return [
-        planner.add(PartOf(whole, sizes, position, part.shape)) for position, part in enumerate(domain.parts)
-    ]
 
 
 def align(execution: Execution, left: Value, right: Value) -> tuple[tf.Tensor, tf.Tensor]:

@@ -1,8 +1,8 @@
-"""What lies on axes: individuals, or tuples of them; and values read at tuples."""
+"""What lies on axes: individuals, or tuples of them; and values read at tuples, with their gradients."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,9 @@ from ltn.errors import LogicValueError
 from ltn.evaluation.frames import Distinct, Frame, Tuples
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import IndexOn, Planner, Rule, SizeOf, TuplesOf, check_same_size
-from ltn.evaluation.rows import rows_of
+
+# Up to so many numbers in a row, a sum for each column is faster than a sum of rows.
+_MOST_COLUMNS = 8
 
 
 @dataclass(frozen=True)
@@ -241,3 +243,46 @@ def unravel(flat: tf.Tensor, sizes: Sequence[axes.Size]) -> list[tf.Tensor]:
         found.append(flat % size)
         flat = flat // size
     return [flat, *reversed(found)] if sizes else []
+
+
+def rows_of(table: tf.Tensor, index: tf.Tensor, ascending: bool = False) -> tf.Tensor:
+    """The rows (K, *rest) at the places `index`, (K,), of a table (n, *rest).
+
+    `ascending` promises that no index is less than the one before.
+    """
+
+    @tf.custom_gradient
+    def read(table: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
+        count = axes.size_of(table, 0)
+        return tf.gather(table, index), lambda upstream: _sums(upstream, index, count, ascending)
+
+    return read(table)
+
+
+def _sums(rows: tf.Tensor, index: tf.Tensor, count: axes.Size, ascending: bool) -> tf.Tensor:
+    """The sums (n, *rest) of the rows that have the same index."""
+
+    @tf.custom_gradient
+    def added_up(rows: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
+        return _added_up(rows, index, count, ascending), lambda upstream: rows_of(upstream, index, ascending)
+
+    return added_up(rows)
+
+
+def _added_up(rows: tf.Tensor, index: tf.Tensor, count: Any, ascending: bool) -> tf.Tensor:
+    # TensorFlow's own sum over rows in any order takes several times as long where they are short.
+    width = rows.shape[1:].num_elements()
+    if ascending:
+        found = tf.math.segment_sum(rows, index)
+        missing = count - tf.shape(found)[0]
+        padded = tf.pad(found, [[0, missing], *[[0, 0]] * (rows.shape.rank - 1)])
+        return tf.ensure_shape(padded, [count if isinstance(count, int) else None, *rows.shape[1:]])
+    if not width or width > _MOST_COLUMNS or rows.dtype.size < 4:
+        return tf.math.unsorted_segment_sum(rows, index, count)
+    columns = tf.unstack(tf.reshape(rows, [tf.size(index), width]), axis=1)
+    size = tf.cast(count, index.dtype)
+    sums = [
+        tf.raw_ops.DenseBincount(input=index, size=size, weights=column, binary_output=False)
+        for column in columns
+    ]
+    return tf.reshape(tf.stack(sums, axis=1), [count, *rows.shape[1:]])

@@ -18,8 +18,7 @@ from ltn.fuzzy_ops.base import Operator
 from ltn.knowledge.hyperparameters import Hyperparameters
 from ltn.knowledge.language import Language
 from ltn.language import Node, Quantifier, Signature, parse, parse_many
-from ltn.language.names import check_name, listed, nearest
-from ltn.language.quantifiers import QUANTIFIERS
+from ltn.language.names import QUANTIFIERS, check_name, listed, nearest
 from ltn.semantics import BaseSemantics
 
 

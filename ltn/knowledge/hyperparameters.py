@@ -10,7 +10,7 @@ import tensorflow as tf
 from ltn.errors import LogicValueError
 from ltn.evaluation.plan import Options
 from ltn.language import Node, Quantifier
-from ltn.language.quantifiers import QUANTIFIERS
+from ltn.language.names import QUANTIFIERS
 from ltn.semantics import BaseSemantics
 from ltn.semantics import from_config as semantics_from_config
 

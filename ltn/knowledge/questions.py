@@ -15,7 +15,7 @@ from ltn.evaluation.table import PlanTable
 from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.data import Data, check_mapping, read_batch
 from ltn.language import Node, Signature, parse
-from ltn.language.quantifiers import QUANTIFIERS
+from ltn.language.names import QUANTIFIERS
 from ltn.semantics import BaseSemantics
 
 

@@ -1,8 +1,9 @@
-"""Domains: the types of the individuals that terms denote."""
+"""Domains: the types of the individuals that terms denote, and the shapes of their features."""
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,11 @@ from numpy.typing import NDArray
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language.names import listed
 from ltn.language.rosters import Features, Roster, read_roster
-from ltn.language.shapes import NUMBER, Shape, as_shape, fits
+
+Shape = tuple[int | None, ...]
+
+# A number is a vector of one feature.
+NUMBER: Shape = (1,)
 
 Bounds = tuple[float, float] | str
 
@@ -197,6 +202,44 @@ class Domain:
             values = Roster(tuple(config["names"]), features, config["named"])
         bounds = tuple(config["bounds"]) if isinstance(config["bounds"], list) else config["bounds"]
         return cls(config["name"], config["shape"], values, bounds, config["equality"], config["alpha"])
+
+
+def as_shape(shape: Any, what: str) -> Shape:
+    """The shape as a tuple, from an int or a sequence of ints and None; `what` says whose it is."""
+    try:
+        sizes = (shape,) if hasattr(shape, "__index__") else tuple(shape)
+        checked = tuple(None if size is None else operator.index(size) for size in sizes)
+    except TypeError as error:
+        raise LogicTypeError(
+            f"The `shape` of {what} must be an int, or a tuple of ints and None; got {shape!r}."
+        ) from error
+    if any(size is not None and size < 1 for size in checked):
+        raise LogicValueError(f"The sizes in the `shape` of {what} must be at least 1; got {shape!r}.")
+    return checked
+
+
+def fits(one: Shape, two: Shape) -> bool:
+    """Whether the shapes may be equal.
+
+    >>> fits((None, 3), (2, 3)), fits((1,), (2,))
+    (True, False)
+    """
+    return len(one) == len(two) and all(
+        a == b or a is None or b is None for a, b in zip(one, two, strict=True)
+    )
+
+
+def broadcast(one: Shape, two: Shape) -> Shape | None:
+    """The shape of arithmetic on features of these shapes, either of which may be a number's; None if none.
+
+    >>> broadcast((1,), (28, 28)), broadcast((None,), (3,)), broadcast((2,), (3,))
+    ((28, 28), (3,), None)
+    """
+    if NUMBER in (one, two):
+        return two if one == NUMBER else one
+    if not fits(one, two):
+        return None
+    return tuple(b if a is None else a for a, b in zip(one, two, strict=True))
 
 
 def _agreed_shape(name: str, given: Shape, roster: Roster) -> Shape:

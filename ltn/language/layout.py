@@ -7,7 +7,7 @@ import textwrap
 from typing import NamedTuple
 
 from ltn.language.names import KEYWORDS, NAME
-from ltn.language.reader import MisreadError
+from ltn.language.syntax_errors import MisreadError
 from ltn.language.tree import Span
 
 _LABEL = re.compile(rf"({NAME})[ \t]*:(?:\s|#[^\n]*)*")

@@ -1,13 +1,41 @@
-"""Names of the language: which are legal, and the nearest to a misspelt one."""
+"""Names of the language: keywords and quantifiers, which names are legal, the nearest to a misspelt one."""
 
 from __future__ import annotations
 
 import difflib
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.language.quantifiers import QUANTIFIERS
+
+
+@dataclass(frozen=True)
+class QuantifierKind:
+    """One kind of quantifier.
+
+    Attributes:
+        name: its keyword, which is the `kind` of a `Quantifier`.
+        sign: how mathematics writes it.
+        operator: the field of a semantics that holds its aggregator.
+        neutral: its truth where it ranges over nothing.
+        dual: the name of the kind Q' with ~Q x: phi = Q' x: ~phi.
+
+    >>> QUANTIFIERS["forall"].dual
+    'exists'
+    """
+
+    name: str
+    sign: str
+    operator: str
+    neutral: float
+    dual: str
+
+
+FORALL = QuantifierKind("forall", sign="∀", operator="Forall", neutral=1.0, dual="exists")
+EXISTS = QuantifierKind("exists", sign="∃", operator="Exists", neutral=0.0, dual="forall")
+
+QUANTIFIERS = {kind.name: kind for kind in (FORALL, EXISTS)}
 
 # As the terminal NAME of the grammar; a test compares them.
 NAME = r"[^\W\d]\w*'*"

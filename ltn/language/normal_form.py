@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ltn.errors import LogicTypeError
-from ltn.language.quantifiers import QUANTIFIERS
+from ltn.language.names import QUANTIFIERS
 from ltn.language.syntax import And, Apply, Binary, Comparison, Iff, Implies, Name, Not, Or, Quantifier
 from ltn.language.tree import Node, fold
 

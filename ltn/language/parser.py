@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+from typing import NamedTuple
+
+from lark import Lark, Token, Transformer, v_args
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.language import layout
+from ltn.language import layout, syntax, tree
 from ltn.language.diagnostics import located
-from ltn.language.reader import MisreadError, read
+from ltn.language.syntax_errors import MisreadError, explain
 from ltn.language.tree import Node, Span
+
+_PLAIN = {sign: operator for operator, sign in syntax.SIGNS_OF_MATHEMATICS.items()}
+_LONGEST_NUMBER_SHOWN = 20
 
 
 def parse(text: str) -> Node:
@@ -81,3 +90,163 @@ def _hint(entry: layout.Entry, place: int, is_first: bool, is_last: bool) -> str
 def _check_text(text: str) -> None:
     if not isinstance(text, str):
         raise LogicTypeError(f"A formula is read from a string; got a {type(text).__name__}: {text!r}.")
+
+
+def with_source(node: Node, source: str) -> tuple[Node, str]:
+    """The tree and the text that its spans refer to: without a text, the tree is printed and read again."""
+    if source:
+        return node, source
+    source = tree.text(node)
+    return read(source), source
+
+
+class _Read(NamedTuple):
+    """A node and the place that it takes, with the parentheses around it, which its own span leaves out."""
+
+    node: Node
+    start: int
+    end: int
+
+
+class _Option(NamedTuple):
+    name: str
+    value: float
+    span: Span
+
+
+_Group = list[Token]
+
+
+@v_args(inline=True)
+class _Builder(Transformer[Token, Node]):
+    """Builds nodes while the parser runs: no tree of Lark's is made, and nothing recurses."""
+
+    def start(self, read: _Read) -> Node:
+        return read.node
+
+    def connect(self, left: _Read, sign: Token, right: _Read) -> _Read:
+        span = Span(left.start, right.end)
+        return _Read(syntax.CONNECTIVES[sign.type](left.node, right.node, span=span), *span)
+
+    def not_(self, sign: Token, operand: _Read) -> _Read:
+        span = Span(_start(sign), operand.end)
+        return _Read(syntax.Not(operand.node, span=span), *span)
+
+    def negative_(self, sign: Token, operand: _Read) -> _Read:
+        span = Span(_start(sign), operand.end)
+        return _Read(syntax.Negative(operand.node, span=span), *span)
+
+    def compare(self, left: _Read, sign: Token, right: _Read) -> _Read:
+        span = Span(left.start, right.end)
+        operator = _PLAIN.get(sign, str(sign))
+        return _Read(syntax.Comparison(operator, left.node, right.node, span=span), *span)
+
+    def arithmetic(self, left: _Read, sign: Token, right: _Read) -> _Read:
+        span = Span(left.start, right.end)
+        return _Read(syntax.Arithmetic(str(sign), left.node, right.node, span=span), *span)
+
+    def number(self, digits: Token) -> _Read:
+        return _Read(syntax.Number(_value(digits), span=_span(digits)), *_span(digits))
+
+    def name(self, name: Token) -> _Read:
+        return _Read(syntax.Name(str(name), span=_span(name)), *_span(name))
+
+    def apply(self, symbol: Token, _: Token, *rest: _Read | Token) -> _Read:
+        span = Span(_start(symbol), _span(rest[-1]).end)
+        arguments = tuple(piece.node for piece in rest if isinstance(piece, _Read))
+        return _Read(syntax.Apply(str(symbol), arguments, span=span), *span)
+
+    def parentheses(self, opening: Token, inner: _Read, closing: Token) -> _Read:
+        return _Read(inner.node, _start(opening), _span(closing).end)
+
+    def quantifier(
+        self,
+        sign: Token,
+        options: list[_Option],
+        groups: list[_Group],
+        guard: Node | None,
+        _: Token,
+        body: _Read,
+    ) -> _Read:
+        span = Span(_start(sign), body.end)
+        node = syntax.Quantifier(
+            sign.type.lower(),  # the tokens are named as the kinds
+            tuple(tuple(str(name) for name in group) for group in groups),
+            body.node,
+            guard,
+            tuple((option.name, option.value) for option in options),
+            span=span,
+            variable_spans=tuple(_span(name) for group in groups for name in group),
+        )
+        return _Read(node, *span)
+
+    def options(self, *pieces: _Option | Token) -> list[_Option]:
+        options = [piece for piece in pieces if isinstance(piece, _Option)]
+        for position, option in enumerate(options):
+            if option.name in [earlier.name for earlier in options[:position]]:
+                raise MisreadError(
+                    f"The option '{option.name}' is given twice; keep one of them.", option.span
+                )
+        return options
+
+    def option(self, name: Token, _: Token, *number: Token) -> _Option:
+        value = _value(number[-1])
+        return _Option(str(name), -value if len(number) == 2 else value, _span(name))
+
+    def groups(self, *pieces: _Group | Token) -> list[_Group]:
+        return [piece for piece in pieces if isinstance(piece, list)]
+
+    def group(self, *tokens: Token) -> _Group:
+        return [token for token in tokens if token.type == "NAME"]
+
+    def guard(self, *pieces: _Read | Token) -> Node | None:
+        return next((piece.node for piece in pieces if isinstance(piece, _Read)), None)
+
+
+@functools.cache
+def _parser() -> Lark:
+    """The parser, built when it is first needed: that takes longer than importing the package should."""
+    return Lark.open(
+        "grammar.lark",
+        rel_to=__file__,
+        parser="lalr",
+        # It knows all tokens everywhere; the contextual one would read `and` as a name where no connective
+        # can stand.
+        lexer="basic",
+        transformer=_Builder(),
+        keep_all_tokens=True,
+        maybe_placeholders=False,
+    )
+
+
+def read(source: str) -> Node:
+    """The tree of one formula or term; its spans refer to `source`."""
+    parser = _parser()
+    try:
+        return parser.parse(source)  # type: ignore[return-value]  # the builder makes nodes
+    except UnexpectedCharacters as error:
+        position = error.pos_in_stream or 0
+        found = source[position]
+    except UnexpectedToken as error:
+        # The token at the end has no text, and borrows its place from the one before it.
+        position = _start(error.token) if error.token else len(source)
+        found = str(error.token)
+    raise MisreadError(*explain(parser, source, position, found))
+
+
+def _start(token: Token) -> int:
+    return token.start_pos or 0
+
+
+def _span(piece: Token | _Read) -> Span:
+    if isinstance(piece, _Read):
+        return Span(piece.start, piece.end)
+    return Span(_start(piece), _start(piece) + len(piece))
+
+
+def _value(digits: Token) -> float:
+    value = float(digits)
+    if value == float("inf"):
+        shown = digits if len(digits) <= _LONGEST_NUMBER_SHOWN else f"{digits[:_LONGEST_NUMBER_SHOWN]}..."
+        raise MisreadError(f"The number {shown} is too large; the largest is about 1.8e308.", _span(digits))
+    return value

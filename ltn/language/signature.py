@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.language import checking, names, scopes, sorts
+from ltn.language import checking, names, sorts
 from ltn.language.domains import Domain
 from ltn.language.names import BUILT_INS, check_name
 from ltn.language.sorts import Sort
@@ -172,11 +172,11 @@ class Signature:
 
     def check_closed(self, node: Node, source: str = "") -> None:
         """Raise if the formula has free variables."""
-        scopes.check_closed(self, node, source)
+        checking.check_closed(self, node, source)
 
     def free_variables(self, node: Node) -> list[str]:
         """The free variables of the formula or term, in order of first appearance."""
-        return list(scopes.free_occurrences(self, node))
+        return list(checking.free_occurrences(self, node))
 
     def get_config(self) -> dict[str, Any]:
         """What `from_config` needs, for JSON."""

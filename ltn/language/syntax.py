@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ltn.errors import LogicValueError
-from ltn.language.names import check_name
-from ltn.language.printer import Level, Operand, Sign, number
-from ltn.language.quantifiers import QUANTIFIERS
-from ltn.language.tree import Node, Span
+from ltn.language.names import QUANTIFIERS, check_name
+from ltn.language.tree import Level, Node, Operand, Sign, Span, number
 
 __all__ = [
     "And",
@@ -310,6 +308,10 @@ class Iff(Binary):
 
     sign = Sign("<->", "↔")
     levels = (Level.EQUIVALENCE, Level.EQUIVALENCE, Level.IMPLICATION)
+
+
+# By the names of their tokens in the grammar.
+CONNECTIVES: dict[str, type[Binary]] = {kind.__name__.upper(): kind for kind in (And, Or, Implies, Iff)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from lark import Lark, Token
 
-from ltn.language.names import KEYWORDS
-from ltn.language.quantifiers import QUANTIFIERS
+from ltn.language.names import KEYWORDS, QUANTIFIERS
 from ltn.language.tree import Span
 
 # What belongs to the parenthesis or bracket behind it: tokens of quantifiers are named as the kinds.
@@ -43,6 +42,15 @@ _PUNCTUATION = {
     "CLOSE": "')'",
     "CLOSE_OPTIONS": "']'",
 }
+
+
+class MisreadError(Exception):
+    """A text cannot be read: what is wrong, and where."""
+
+    def __init__(self, message: str, span: Span):
+        super().__init__(message)
+        self.message = message
+        self.span = span
 
 
 def explain(parser: Lark, source: str, position: int, found: str) -> tuple[str, Span]:

@@ -1,6 +1,8 @@
-"""What all nodes of the syntax tree share: place, comparison, and ways through a tree.
+"""What all nodes of the syntax tree share: place, comparison, ways through a tree, and its text.
 
-Trees may be deep, as a conjunction of thousands of facts is: nothing here recurses over them.
+A text has the fewest parentheses, so that parsing it gives the same tree. Each kind of node tells its pieces
+(`syntax`); where parentheses are needed is decided here. Trees may be deep, as a conjunction of thousands of
+facts is: nothing here recurses over them.
 """
 
 from __future__ import annotations
@@ -8,10 +10,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any, NamedTuple, TypeVar
 
 from ltn.errors import LogicTypeError
-from ltn.language.printer import Level, Operand, text
 
 T = TypeVar("T")
 
@@ -28,6 +30,42 @@ class Span(NamedTuple):
 
     start: int
     end: int
+
+
+class Level(IntEnum):
+    """How tightly a node holds together: the order of the grammar's rules."""
+
+    ANY = 0
+    EQUIVALENCE = 1
+    IMPLICATION = 2
+    DISJUNCTION = 3
+    CONJUNCTION = 4
+    PREFIX = 5
+    COMPARISON = 6
+    SUM = 7
+    PRODUCT = 8
+    NEGATIVE = 9
+    ATOM = 10
+
+    @property
+    def above(self) -> Level:
+        """The next tighter one: what an operator asks of the operand that it does not associate with."""
+        return Level(self + 1)
+
+
+class Sign(NamedTuple):
+    """A sign of the language in ASCII, and as mathematics writes it."""
+
+    ascii: str
+    unicode: str
+
+
+class Operand(NamedTuple):
+    """A node to print: how tight it must be, and whether text follows that an open node would swallow."""
+
+    node: Node
+    level: Level = Level.ANY
+    followed: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,7 +137,7 @@ class Node(ABC):
         """The nodes directly below, in the order of the text."""
         return ()
 
-    # For the printer, by default as an atom prints.
+    # For its text, by default as an atom is written.
 
     @property
     def level(self) -> Level:
@@ -151,3 +189,38 @@ def fold(
             first = len(results) - count
             results[first:] = [combine(node, tuple(results[first:]))]
     return results[0]
+
+
+def text(node: Node, unicode: bool = False) -> str:
+    """The node as text that parses to an equal tree, in ASCII or with the signs of mathematics.
+
+    >>> from ltn.language import parse
+    >>> formula = parse("∀x: ((P(x)) → (exists y where x <= y: (R(x, y))))")
+    >>> text(formula)
+    'forall x: P(x) -> exists y where x <= y: R(x, y)'
+    >>> text(formula, unicode=True)
+    '∀x: P(x) → ∃y where x ≤ y: R(x, y)'
+    """
+    if not isinstance(node, Node):
+        raise LogicTypeError(f"Expected a part of a formula; got a {type(node).__name__}.")
+    written: list[str] = []
+    pending: list[str | Operand] = [Operand(node)]
+    while pending:
+        piece = pending.pop()
+        if isinstance(piece, str):
+            written.append(piece)
+        elif piece.node.level < piece.level or (piece.node.is_open and piece.followed):
+            pending += [")", Operand(piece.node), "("]
+        else:
+            pending.extend(reversed(piece.node.pieces(unicode, piece.followed)))
+    return "".join(written)
+
+
+def number(value: float) -> str:
+    """The number, so that it reads back exactly; whole ones without a point.
+
+    >>> number(3.0), number(0.1), number(-2.5)
+    ('3', '0.1', '-2.5')
+    """
+    whole = float(value).is_integer() and abs(value) < 1e16
+    return str(int(value)) if whole else repr(float(value))

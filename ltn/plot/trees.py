@@ -14,7 +14,7 @@ from ltn.evaluation.spaces import Space
 from ltn.knowledge import questions
 from ltn.knowledge.axioms import Axiom
 from ltn.language import And, Apply, Binary, Comparison, Name, Node, Not, Or, Quantifier, text
-from ltn.language.quantifiers import QUANTIFIERS
+from ltn.language.names import QUANTIFIERS
 from ltn.plot.boxes import Box, draw
 from ltn.plot.style import fitted
 from ltn.semantics import BaseSemantics

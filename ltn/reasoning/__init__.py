@@ -4,7 +4,7 @@
 """
 
 from ltn.reasoning.grounding import Grounding
-from ltn.reasoning.penalty import elu
+from ltn.reasoning.refutation import elu
 from ltn.reasoning.verdict import Bounds, Verdict
 
 __all__ = ["Bounds", "Grounding", "Verdict", "elu"]

@@ -19,7 +19,7 @@ from ltn.knowledge.questions import Question
 from ltn.language import Node
 from ltn.reasoning import starts
 from ltn.reasoning.grounding import Grounding, Learner
-from ltn.reasoning.search import Found, Goal, Search, evaluated, level
+from ltn.reasoning.refutation import Found, Goal, Search, evaluated, level
 from ltn.reasoning.verdict import Bounds, Case, Method, Verdict
 from ltn.semantics import BaseSemantics
 

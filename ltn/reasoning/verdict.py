@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ltn.reasoning.grounding import Grounding
-from ltn.reasoning.search import level
+from ltn.reasoning.refutation import level
 
 Case = Literal["unsatisfied", "assumed", "refuted"]
 Method = Literal["refutation", "brave"]

@@ -12,7 +12,7 @@ import tensorflow as tf
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation import replicas
 from ltn.theory.theory import Theory
-from ltn.training import adam, compilation, xla
+from ltn.training import adam, compilation
 
 
 def with_knowledge(
@@ -108,7 +108,7 @@ class KnowledgeModel(keras.Model):
         """As `keras.Model.compile`; XLA is chosen as for a theory, which is compiled with the model."""
         # Saved as it was given: "auto" is decided by the device on which the model is loaded.
         self._asked_xla = jit_compile
-        jit = xla.choose_xla(self.distribute_strategy, jit_compile, kwargs.get("run_eagerly"))
+        jit = compilation.choose_xla(self.distribute_strategy, jit_compile, kwargs.get("run_eagerly"))
         self.theory.use_xla(jit)
         super().compile(optimizer, *args, jit_compile=jit, **kwargs)
 

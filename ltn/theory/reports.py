@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -12,34 +12,67 @@ from ltn.errors import LogicValueError
 from ltn.evaluation.groundings import Groundings
 from ltn.knowledge import questions
 from ltn.knowledge.axioms import Axiom, KnowledgeBase
+from ltn.knowledge.data import Data
 from ltn.knowledge.questions import Knowledge, Question
 from ltn.knowledge.satisfaction import satisfaction
 from ltn.language import Domain
+from ltn.semantics import BaseSemantics
 
 
-def report(knowledge: Knowledge, asked: Question, chunk: int | None = None) -> pd.DataFrame:
-    """The table of the axioms with their satisfaction."""
-    axioms = knowledge.axiom_list
-    evaluation = questions.evaluation_for(knowledge, asked, chunk)
-    found = satisfaction(axioms, lambda axiom: questions.options_of(knowledge, axiom, asked), evaluation)
+class Reported(Knowledge, Protocol):
+    """A theory as its reports see it: knowledge, and how many combinations are evaluated at once."""
+
+    @property
+    def chunk(self) -> int | None: ...
+
+
+def report(
+    theory: Reported,
+    data: Data | None = None,
+    *,
+    semantics: BaseSemantics | str | None = None,
+    p: float | None = None,
+    **named: Any,
+) -> pd.DataFrame:
+    """A table of the axioms: `axiom`, `formula`, `weight`, `satisfaction`, on all the data at once.
+
+    The arguments are those of `query`.
+    """
+    axioms, asked = theory.axiom_list, Question(data, semantics, p, named)
+    evaluation = questions.evaluation_for(theory, asked, theory.chunk)
+    found = satisfaction(axioms, lambda axiom: questions.options_of(theory, axiom, asked), evaluation)
     return pd.DataFrame(
         {
             "axiom": [axiom.name for axiom in axioms],
             "formula": [str(axiom) for axiom in axioms],
-            "weight": [knowledge.weight_of(axiom) for axiom in axioms],
+            "weight": [theory.weight_of(axiom) for axiom in axioms],
             "satisfaction": [float(evaluation.space.truth(value)) for value in found.axioms],
         }
     )
 
 
-def explain(knowledge: Knowledge, axiom: Axiom, worst: int, asked: Question) -> pd.DataFrame:
-    """The table of the groundings that satisfy an axiom least."""
+def explain(
+    theory: Reported,
+    axiom: str | Axiom,
+    data: Data | None = None,
+    worst: int = 5,
+    *,
+    semantics: BaseSemantics | str | None = None,
+    p: float | None = None,
+    **named: Any,
+) -> pd.DataFrame:
+    """The groundings that satisfy an axiom least: its variables, and the truth of what it claims of them.
+
+    The universal quantifiers at the front of the axiom are taken off; where there is none, the table
+    has one row. The other arguments are those of `query`.
+    """
+    axiom, asked = theory.find(axiom), Question(data, semantics, p, named)
     if not isinstance(worst, int) or worst < 1:
         raise LogicValueError(f"`worst` must be a number of groundings, at least 1; got {worst!r}.")
     if axiom.tree is None:
         raise LogicValueError(f"The axiom '{axiom.name}' is Python code: only formulas can be explained.")
-    evaluation = questions.evaluation_for(knowledge, asked)
-    own = questions.options_of(knowledge, axiom, asked)
+    evaluation = questions.evaluation_for(theory, asked)
+    own = questions.options_of(theory, axiom, asked)
     found = evaluation.instances(evaluation.space.prepare(axiom.tree), own, axiom.tree)
     truths = evaluation.space.truth(found.values).numpy()
     order = np.argsort(truths, axis=None, kind="stable")[: worst if found.are_claimed else 0]

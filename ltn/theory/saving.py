@@ -10,7 +10,7 @@ from typing import Any
 import keras
 
 from ltn.core import Function, Predicate, Proposition
-from ltn.core.groundings import LogitsModel
+from ltn.core.models import LogitsModel
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicValueError
 from ltn.evaluation.groundings import Choice

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import numbers
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import keras
-import pandas as pd
 import tensorflow as tf
 
 from ltn import _private
@@ -15,7 +15,7 @@ from ltn import semantics as semantics_module
 from ltn.core import Formula, Proposition, Term
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.evaluation.groundings import Choice
+from ltn.evaluation.groundings import Choice, DeclaredVariable
 from ltn.evaluation.individuals import Individuals
 from ltn.evaluation.spaces import Space
 from ltn.evaluation.table import PlanTable
@@ -25,12 +25,36 @@ from ltn.knowledge.data import Data, read_batch
 from ltn.knowledge.language import Language
 from ltn.knowledge.questions import Question
 from ltn.knowledge.satisfaction import satisfaction
-from ltn.language import Node, Signature
+from ltn.language import Domain, Node, Signature
 from ltn.reasoning import consequence
 from ltn.semantics import BaseSemantics
 from ltn.theory import reports, saving
-from ltn.theory.delegation import Weights, delegate_to
 from ltn.training.trainer import Trainer
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def delegate_to(part: str, method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """A method of a part of the theory as one of the theory: the same signature and documentation."""
+
+    @functools.wraps(method)
+    def delegate(theory: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return method(getattr(theory, part), *args, **kwargs)
+
+    return delegate
+
+
+class Weights(list[Any]):
+    """The weights of a theory, as `variables` of any Keras model; called, it declares logical variables."""
+
+    def __init__(self, weights: Sequence[Any], declare: Callable[..., list[DeclaredVariable]]):
+        super().__init__(weights)
+        self._declare = declare
+
+    def __call__(self, names: str, domain: Domain, values: Any = None) -> list[DeclaredVariable]:
+        """Declare logical variables."""
+        return self._declare(names, domain, values)
 
 
 @keras.saving.register_keras_serializable(package="ltn")
@@ -257,36 +281,8 @@ class Theory(keras.Model):
         """
         return questions.answer(self, formula, Question(data, semantics, p, named), self.chunk)
 
-    def report(
-        self,
-        data: Data | None = None,
-        *,
-        semantics: BaseSemantics | str | None = None,
-        p: float | None = None,
-        **named: Any,
-    ) -> pd.DataFrame:
-        """A table of the axioms: `axiom`, `formula`, `weight`, `satisfaction`, on all the data at once.
-
-        The arguments are those of `query`.
-        """
-        return reports.report(self, Question(data, semantics, p, named), self.chunk)
-
-    def explain(
-        self,
-        axiom: str | Axiom,
-        data: Data | None = None,
-        worst: int = 5,
-        *,
-        semantics: BaseSemantics | str | None = None,
-        p: float | None = None,
-        **named: Any,
-    ) -> pd.DataFrame:
-        """The groundings that satisfy an axiom least: its variables, and the truth of what it claims of them.
-
-        The universal quantifiers at the front of the axiom are taken off; where there is none, the table
-        has one row. The other arguments are those of `query`.
-        """
-        return reports.explain(self, self.find(axiom), worst, Question(data, semantics, p, named))
+    report = reports.report
+    explain = reports.explain
 
     def plan(
         self,

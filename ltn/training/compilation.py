@@ -1,7 +1,16 @@
-"""How models of the library are compiled: what they refuse, and an optimizer of all their weights."""
+"""How models of the library are compiled: what they refuse, an optimizer of all their weights, and XLA.
+
+With a GPU, XLA compiles the steps from the first one on. On a CPU it slows convolutions down, knows static
+shapes only, and takes seconds to compile; but it halves the time of relations between many individuals. So
+there it begins when a training has done so much of that work that the rest will pay for it. That is counted
+in steps, from the first one of the optimizer: runs are repeatable, and one that goes on from a file goes on
+in the same way.
+"""
 
 from __future__ import annotations
 
+import inspect
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +19,38 @@ import tensorflow as tf
 
 from ltn import _private
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.evaluation.chunks import combinations
+from ltn.fuzzy_ops.base import Operator
+from ltn.knowledge.axioms import KnowledgeBase
+from ltn.language import Quantifier
 from ltn.training import distribution
+
+# How many combinations of individuals are evaluated before XLA compiles the steps on a CPU: a second or two
+# of work, as long as it takes to compile them.
+WORK_BEFORE = 20_000_000
+# With more combinations in one axiom XLA was seen to lose: it took twice the time for nine million.
+MOST_COMBINATIONS = 1_000_000
+# Fewer steps than this tell nothing about those to come.
+LEAST_STEPS = 4
+# Layers that XLA was seen to speed up, and that draw no random numbers, which would change.
+_LAYERS = (
+    keras.layers.Activation,
+    keras.layers.Concatenate,
+    keras.layers.Dense,
+    keras.layers.Flatten,
+    keras.layers.InputLayer,
+    keras.layers.Reshape,
+)
+
+# What they may call of a user's.
+_CALLS = (
+    "activation",
+    "activity_regularizer",
+    "bias_constraint",
+    "bias_regularizer",
+    "kernel_constraint",
+    "kernel_regularizer",
+)
 
 
 def check_arguments(
@@ -60,3 +100,67 @@ def build_optimizer(model: keras.Model) -> bool:
         if variable.path in values:
             variable.assign(values[variable.path])
     return True
+
+
+def choose_xla(strategy: tf.distribute.Strategy, jit_compile: bool | str, run_eagerly: bool | None) -> bool:
+    """Whether XLA compiles the steps of a model from the first one on; "auto" means: where there is a GPU."""
+    several = distribution.is_several(strategy)
+    if jit_compile == "auto":
+        return _has_gpu() and not several and not run_eagerly
+    if jit_compile and several:
+        raise LogicValueError("XLA does not compile steps of several replicas; got jit_compile=True.")
+    return bool(jit_compile)
+
+
+def steps_before_xla(knowledge: KnowledgeBase) -> int | None:
+    """After how many steps of a training on a CPU XLA compiles them; None where it never does.
+
+    It does for axioms over known individuals, not too many, without guards, about networks of dense layers.
+    """
+    if _has_gpu() or knowledge.open_variables():
+        return None
+    trees = [axiom.tree for axiom in knowledge.axiom_list]
+    if not trees or not all(map(_is_known, vars(knowledge.semantics).values())):
+        return None
+    layers = [symbol.network for symbol in knowledge.language.symbols.values()]
+    if not all(isinstance(layer, keras.Layer) and _is_dense(layer) for layer in layers):
+        return None
+    tables = knowledge.language.individuals
+    if not all(table.regularizer is None or is_of_keras(table.regularizer) for table in tables):
+        return None
+    groundings, most = knowledge.language.groundings(), 1
+    for tree in trees:
+        if tree is None:
+            return None
+        if any(isinstance(node, Quantifier) and node.guard is not None for node in tree.walk()):
+            return None
+        most = max(most, combinations(groundings, tree, groundings.count))
+    return None if most > MOST_COMBINATIONS else max(LEAST_STEPS, math.ceil(WORK_BEFORE / most))
+
+
+def _has_gpu() -> bool:
+    return bool(tf.config.list_physical_devices("GPU"))
+
+
+def _is_known(operator: object) -> bool:
+    return isinstance(operator, Operator)
+
+
+def _is_dense(network: keras.Layer) -> bool:
+    """Whether a network is made of layers that XLA is known to suit."""
+    return all(
+        is_of_keras(layer) if isinstance(layer, keras.Model) else _is_suited(layer)
+        for layer in _private.layers_within(network)
+    )
+
+
+def _is_suited(layer: keras.Layer) -> bool:
+    """Whether a layer is one of those known, and all that it calls comes with Keras."""
+    calls = (getattr(layer, name, None) for name in _CALLS)
+    return type(layer) in _LAYERS and all(call is None or is_of_keras(call) for call in calls)
+
+
+def is_of_keras(part: Any) -> bool:
+    """Whether a function or an object comes with Keras."""
+    kind = part if inspect.isfunction(part) else type(part)
+    return str(kind.__module__).startswith("keras.")

@@ -14,10 +14,9 @@ from ltn.evaluation import replicas
 from ltn.knowledge.axioms import KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
 from ltn.knowledge.satisfaction import Satisfaction
-from ltn.training import adam, compilation, distribution, xla
+from ltn.training import adam, compilation, distribution
 from ltn.training.feeding import Feeding
-from ltn.training.metrics import AxiomMeans
-from ltn.training.steps import CompiledStep, Logs
+from ltn.training.steps import AxiomMeans, CompiledStep, Logs
 
 
 class Trainer:
@@ -56,7 +55,7 @@ class Trainer:
         model = self._model
         compilation.check_arguments(model.distribute_strategy, args, kwargs)
         self._jit_compile = jit_compile
-        jit = xla.choose_xla(model.distribute_strategy, jit_compile, kwargs.get("run_eagerly"))
+        jit = compilation.choose_xla(model.distribute_strategy, jit_compile, kwargs.get("run_eagerly"))
         model.use_xla(jit)
         keras.Model.compile(model, optimizer, jit_compile=jit, **kwargs)
 
@@ -223,9 +222,10 @@ class Trainer:
         model = self._model
         if self._jit_compile != "auto" or model.run_eagerly or model.optimizer is None:
             return None
-        if not all(part is None or xla.is_of_keras(part) for part in (self.regularizer, model.optimizer)):
+        parts = (self.regularizer, model.optimizer)
+        if not all(part is None or compilation.is_of_keras(part) for part in parts):
             return None
-        steps = xla.steps_before_xla(self._knowledge)
+        steps = compilation.steps_before_xla(self._knowledge)
         return None if steps is None else max(0, steps - int(model.optimizer.iterations.numpy()))
 
     def _function(self, step: Callable[[Any], Logs], steps_before_xla: int | None = None) -> Any:

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 import ltn
-from ltn.core.groundings import logits_of
+from ltn.core.models import logits_of
 from tests.core.networks import built_recorder, points
 from tests.tolerance import assert_close
 

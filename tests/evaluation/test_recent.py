@@ -5,8 +5,8 @@ import threading
 import numpy as np
 
 import ltn
+from ltn.evaluation.plan import Recent
 from ltn.evaluation.planner import Planner
-from ltn.evaluation.recent import Recent
 from tests.theory.counting import People
 
 

@@ -15,7 +15,7 @@ from examples.harness import Recorder, Run, Setting
 from ltn.knowledge.data import NOTHING
 from ltn.knowledge.questions import Question
 from ltn.language import parse
-from ltn.reasoning.search import Goal, Loss, Search
+from ltn.reasoning.refutation import Goal, Loss, Search
 from tests.jit import assert_compiled, recorded
 from tests.theory.theories import assert_same_weights, weights_of
 from tests.tolerance import assert_close

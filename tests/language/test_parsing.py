@@ -7,7 +7,7 @@ import pytest
 
 from ltn.language import Apply, Name, Number, Quantifier, parse, parse_many, text
 from ltn.language.names import KEYWORDS, NAME
-from ltn.language.reader import _parser
+from ltn.language.parser import _parser
 
 
 def test_the_examples_of_the_manual() -> None:

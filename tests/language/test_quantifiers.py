@@ -1,12 +1,11 @@
-"""The table of quantifier kinds: each row agrees with the grammar, the printer and the semantics."""
+"""The table of quantifier kinds: each row agrees with the grammar, the text of trees and the semantics."""
 
 import pytest
 import tensorflow as tf
 
 import ltn
 from ltn.language import Quantifier, negation_normal_form, parse, text
-from ltn.language.names import KEYWORDS
-from ltn.language.quantifiers import QUANTIFIERS, QuantifierKind
+from ltn.language.names import KEYWORDS, QUANTIFIERS, QuantifierKind
 from tests.tolerance import assert_close
 
 KINDS = pytest.mark.parametrize("kind", QUANTIFIERS.values(), ids=lambda kind: kind.name)

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 import ltn
-from ltn.training import xla
+from ltn.training import compilation
 from tests.tolerance import assert_close
 
 pytestmark = pytest.mark.filterwarnings(
@@ -105,7 +105,7 @@ def kinds(theory: ltn.Theory, epochs: int) -> tuple[list[Any], list[bool]]:
 
 
 def test_it_begins_after_some_work_and_computes_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xla, "WORK_BEFORE", 6 * COUNT**2)
+    monkeypatch.setattr(compilation, "WORK_BEFORE", 6 * COUNT**2)
     found = {}
     for jit_compile in ("auto", False):
         theory = relation()
@@ -119,7 +119,7 @@ def test_it_begins_after_some_work_and_computes_the_same(monkeypatch: pytest.Mon
 def test_a_training_that_goes_on_counts_the_steps_before(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
-    monkeypatch.setattr(xla, "WORK_BEFORE", 6 * COUNT**2)
+    monkeypatch.setattr(compilation, "WORK_BEFORE", 6 * COUNT**2)
     theory = relation()
     theory.compile(keras.optimizers.Adam(0.01))
     theory.fit(epochs=4, verbose=0)
@@ -129,27 +129,27 @@ def test_a_training_that_goes_on_counts_the_steps_before(
 
 
 def test_chunks_are_compiled_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xla, "WORK_BEFORE", 0)
+    monkeypatch.setattr(compilation, "WORK_BEFORE", 0)
     theory = relation(chunk=100)
     theory.compile(keras.optimizers.Adam(0.01))
-    satisfactions, compiled = kinds(theory, xla.LEAST_STEPS + 1)
+    satisfactions, compiled = kinds(theory, compilation.LEAST_STEPS + 1)
     assert compiled[-1]
     assert np.isfinite(satisfactions).all()
 
 
 @pytest.mark.parametrize("name", NEVER)
 def test_it_never_begins_where_it_was_not_seen_to_win(name: str) -> None:
-    assert xla.steps_before_xla(NEVER[name]().knowledge) is None
+    assert compilation.steps_before_xla(NEVER[name]().knowledge) is None
 
 
 def test_it_never_begins_with_more_combinations_than_it_is_good_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(xla, "MOST_COMBINATIONS", COUNT**2)
-    assert xla.steps_before_xla(relation().knowledge) is not None
-    monkeypatch.setattr(xla, "MOST_COMBINATIONS", COUNT**2 - 1)
-    assert xla.steps_before_xla(relation().knowledge) is None
+    monkeypatch.setattr(compilation, "MOST_COMBINATIONS", COUNT**2)
+    assert compilation.steps_before_xla(relation().knowledge) is not None
+    monkeypatch.setattr(compilation, "MOST_COMBINATIONS", COUNT**2 - 1)
+    assert compilation.steps_before_xla(relation().knowledge) is None
 
 
 def test_the_more_individuals_the_sooner() -> None:
-    few = relation()
-    assert xla.steps_before_xla(few.knowledge) == -(-xla.WORK_BEFORE // COUNT**2)
-    assert xla.steps_before_xla(with_network().knowledge) == xla.steps_before_xla(few.knowledge)
+    steps = compilation.steps_before_xla(relation().knowledge)
+    assert steps == -(-compilation.WORK_BEFORE // COUNT**2)
+    assert steps == compilation.steps_before_xla(with_network().knowledge)

@@ -1,4 +1,4 @@
-"""Groundings of symbols: Keras models and plain callables on flat batches of individuals."""
+"""Models that ground symbols: Keras models and plain callables on flat batches of individuals."""
 
 import math
 import operator

@@ -1,4 +1,4 @@
-"""Connectives: how the values of their operands are combined."""
+"""Formulas: which rule plans each kind, and how connectives combine the values of their operands."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import tensorflow as tf
 
 from ltn.core.expressions import connect
+from ltn.evaluation import chunks, quantifiers
 from ltn.evaluation.atoms import Project, is_atom, plan_atom
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import FormulaIn, Planner, Rule
 from ltn.fuzzy_ops.base import Projected, Projection
-from ltn.language import And, Binary, Iff, Implies, Node, Not, Or
+from ltn.language import And, Binary, Iff, Implies, Node, Not, Or, Quantifier
 
 _OPERATORS: dict[type[Node], str] = {And: "And", Or: "Or", Implies: "Implies", Iff: "Equiv"}
 
@@ -40,7 +41,23 @@ class Connect(Step):
         return self.operator.lower()
 
 
-def plan_connective(planner: Planner, request: FormulaIn) -> Rule:
+def plan_formula(planner: Planner, request: FormulaIn) -> Rule:
+    """The value of a formula over the axes of a frame."""
+    node, frame = request.node, dict(request.frame)
+    if isinstance(node, Quantifier):
+        chunk = planner.settings.chunk
+        in_chunks = chunk is not None and chunks.are_needed(planner, node, frame, chunk)
+        plan = chunks.plan_chunks if in_chunks else quantifiers.plan_quantifier
+        return (yield from plan(planner, request))
+    atom, negated = _sign_of(node)
+    if not is_atom(planner, atom):
+        return (yield from _plan_connective(planner, request))
+    if negated and planner.settings.traced:
+        yield planner.formula(atom, frame, request.owner)
+    return (yield from plan_atom(planner, atom, frame, negated))
+
+
+def _plan_connective(planner: Planner, request: FormulaIn) -> Rule:
     """The value of a compound formula over the axes of a frame."""
     node, frame = request.node, dict(request.frame)
     if isinstance(node, Not):
@@ -59,7 +76,7 @@ def plan_connective(planner: Planner, request: FormulaIn) -> Rule:
     return planner.add(Connect(name, tuple(operands), projected=projection is not None))
 
 
-def sign_of(node: Node) -> tuple[Node, bool]:
+def _sign_of(node: Node) -> tuple[Node, bool]:
     """The node without a negation, and whether there is one."""
     return (node.operand, True) if isinstance(node, Not) else (node, False)
 
@@ -68,7 +85,7 @@ def _plan_projected(
     planner: Planner, node: Node, frame: Frame, owner: int | None, projection: Projection
 ) -> Rule:
     """The value of an operand, projected; an atom before it is read at the tuples of a guard."""
-    atom, negated = sign_of(node)
+    atom, negated = _sign_of(node)
     if planner.settings.traced:
         yield planner.formula(node, frame, owner)
     if is_atom(planner, atom):

@@ -1,4 +1,4 @@
-"""Networks: what they are run on, and what is read from their rows."""
+"""Runs of networks: what they are run on, and what is read from their rows."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ import tensorflow as tf
 
 from ltn import _private
 from ltn.core import Predicate, Term, axes
-from ltn.core.groundings import logits_of
+from ltn.core.models import logits_of
 from ltn.core.symbols import Batch, Symbol
 from ltn.evaluation import tuples
+from ltn.evaluation.calls import Output, Returned
 from ltn.evaluation.first_layer import FirstLayer
 from ltn.evaluation.frames import Frame
-from ltn.evaluation.outputs import Output, Returned
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import Planner, Request, Rule, RunOf
-from ltn.evaluation.terms import plan_parts
 from ltn.language import Apply, Node
 
 
@@ -74,6 +73,23 @@ class FunctionValue(Step):
 
     def describe(self) -> str:
         return self.symbol
+
+
+@dataclass(frozen=True)
+class PartOf(Step):
+    """One part of a term of a product domain, with the shape of its own domain."""
+
+    term: Value
+    sizes: tuple[int, ...]
+    position: int
+    shape: tuple[int | None, ...]
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        piece = tf.split(execution[self.term], self.sizes, axis=-1)[self.position]
+        return tf.reshape(piece, tf.concat([tf.shape(piece)[:-1], self.shape], 0))
+
+    def describe(self) -> str:
+        return f"part {self.position + 1}"
 
 
 class Called(NamedTuple):
@@ -159,8 +175,20 @@ def _plan_arguments(
 ) -> Generator[Request, Value, list[Value]]:
     terms = []
     for node in nodes:
-        terms += yield from plan_parts(planner, node, planner.restrict(frame, node))
+        terms += yield from _plan_parts(planner, node, planner.restrict(frame, node))
     return terms
+
+
+def _plan_parts(planner: Planner, node: Node, frame: Frame) -> Generator[Request, Value, list[Value]]:
+    """The terms that a term stands for as an argument: one, or the parts of one of a product domain."""
+    whole = yield planner.term(node, frame)
+    domain = planner.signature.sort_of(node).domain
+    if domain is None or not domain.parts:
+        return [whole]
+    sizes = tuple(math.prod(size or 1 for size in part.shape) for part in domain.parts)
+    return [
+        planner.add(PartOf(whole, sizes, position, part.shape)) for position, part in enumerate(domain.parts)
+    ]
 
 
 def _are_on_several_axes(calls: Sequence[Sequence[Value]]) -> bool:

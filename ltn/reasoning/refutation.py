@@ -1,4 +1,4 @@
-"""The search for groundings that satisfy a theory and give a formula a low, or a high, truth value."""
+"""Refutation: the search for groundings that satisfy a theory and give a formula a low, or a high, truth."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from ltn.knowledge.questions import Question
 from ltn.knowledge.satisfaction import satisfaction
 from ltn.language import Node
 from ltn.reasoning.grounding import Learner
-from ltn.reasoning.penalty import elu
 from ltn.reasoning.starts import values_of
 
 # What a compiled call runs before it reports progress and can be interrupted.
@@ -256,3 +255,29 @@ def _twin(weight: Any) -> keras.Variable:
     twin = keras.Variable(weight.value.numpy(), trainable=True, dtype=weight.dtype, name=weight.name)
     twin.constraint = weight.constraint
     return twin
+
+
+def elu(x: Any, alpha: float = 0.05, beta: float = 10.0) -> tf.Tensor:
+    """The soft constraint of reasoning by refutation, elu(alpha, beta x).
+
+        beta x              where x >= 0
+        alpha (exp(x) - 1)  else
+
+    For x = q - G(K) it drives the satisfaction of the axioms up to q with the slope `beta`, and leaves a
+    slope of at most `alpha` beyond, so that gradients do not vanish there.
+
+    Args:
+        x: numbers of any shape.
+        alpha: at least 0, low.
+        beta: at least 0, high.
+
+    Returns:
+        A tensor of the shape of `x`.
+
+    >>> import ltn
+    >>> ltn.reasoning.elu([-0.1, 0.0, 0.1]).numpy().round(4)
+    array([-0.0048, 0. , 1. ], dtype=float32)
+    """
+    x = tf.convert_to_tensor(x, tf.float32)
+    # The branch that is not taken must not overflow: its gradient would be 0 times infinity.
+    return tf.where(x >= 0.0, beta * x, alpha * tf.math.expm1(tf.minimum(x, 0.0)))
