@@ -1,8 +1,8 @@
 """Adam with one operation for each weight.
 
-Keras writes the update of a weight as 27 operations, and reads the number of the step anew for each weight. In
-theories of small networks that was more than half of all operations of a training step. TensorFlow has the
-same update as a single operation.
+Keras writes the update of a weight as 27 operations, and reads the number of the step anew for each weight.
+In theories of small networks that was more than half of all operations of a training step. TensorFlow has
+the same update as a single operation.
 """
 
 from __future__ import annotations
