@@ -12,7 +12,7 @@ import tensorflow as tf
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation import replicas
 from ltn.theory.theory import Theory
-from ltn.training import adam, compilation
+from ltn.training import adam, compilation, steps
 
 
 def with_knowledge(
@@ -58,7 +58,6 @@ class KnowledgeModel(keras.Model):
 
     model: Any
     theory: Theory
-    weight: float
     input_variable: str | None
     target_variable: str | None
     _satisfaction: keras.metrics.Metric
@@ -79,11 +78,10 @@ class KnowledgeModel(keras.Model):
             raise LogicTypeError(f"`theory` must be an ltn.Theory; got {theory!r}.")
         if not isinstance(model, keras.Model):
             raise LogicTypeError(f"`model` must be a keras.Model; got {model!r}.")
-        if not isinstance(weight, numbers.Real) or not 0.0 <= weight < float("inf"):
-            raise LogicValueError(f"`weight` must be a number of at least 0; got {weight!r}.")
         self.model = model
         self.theory = theory
-        self.weight = weight
+        # A variable, which compiled steps read anew; Keras does not save it, the configuration holds it.
+        self._weight = tf.Variable(_check_weight(weight), trainable=False, dtype=tf.float32)
         self.input_variable = inputs or _only_variable(theory, targets)
         self.target_variable = targets
         for variable in (self.input_variable, targets):
@@ -92,6 +90,15 @@ class KnowledgeModel(keras.Model):
         self._satisfaction = keras.metrics.Mean(name="satisfaction")
         self._versions: dict[str, int] = {}
         self.built = model.built
+
+    @property
+    def weight(self) -> float:
+        """The weight of the axioms beside the task; a new one holds from the next step on."""
+        return float(self._weight)
+
+    @weight.setter
+    def weight(self, weight: float) -> None:
+        self._weight.assign(_check_weight(weight))
 
     def build(self, input_shape: Any) -> None:
         """Build the model within."""
@@ -141,7 +148,22 @@ class KnowledgeModel(keras.Model):
         self._satisfaction.update_state(self.theory.space.truth(found.total), sample_weight=size)
         knowledge = self.theory.space.loss(found.total) + self.theory.penalty()
         # Keras adds up the gradients of all replicas, which have this part of the loss in common.
-        return task + self.weight * knowledge / replicas.count()
+        return task + self._weight * knowledge / replicas.count()
+
+    @property
+    def metrics_names(self) -> list[str]:
+        """The names of what `evaluate` returns: the loss, the satisfaction, and the metrics of the task."""
+        of_task = (name for name in self.get_metrics_result() if name not in ("loss", "satisfaction"))
+        return ["loss", "satisfaction", *of_task]
+
+    def evaluate(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """As `keras.Model.evaluate`: a list in the order of `metrics_names`, or with names."""
+        arguments = {"x": x, "y": y, **dict(zip(steps.EVALUATE[2:], args, strict=False)), **kwargs}
+        return steps.evaluate(super().evaluate, lambda: self.metrics_names, **arguments)
+
+    def export(self, filepath: Any, *args: Any, **kwargs: Any) -> None:
+        """Write the model within, which predicts, for serving: as `keras.Model.export`."""
+        self.model.export(filepath, *args, **kwargs)
 
     def _data(self, x: Any, y: Any) -> dict[str, Any]:
         signature = self.theory.signature
@@ -178,6 +200,12 @@ class KnowledgeModel(keras.Model):
         """The model of a configuration."""
         parts = {name: keras.saving.deserialize_keras_object(config[name]) for name in ("model", "theory")}
         return cls(**config | parts)
+
+
+def _check_weight(weight: Any) -> float:
+    if not isinstance(weight, numbers.Real) or not 0.0 <= float(weight) < float("inf"):
+        raise LogicValueError(f"`weight` must be a number of at least 0; got {weight!r}.")
+    return float(weight)
 
 
 def _only_variable(theory: Theory, targets: str | None) -> str | None:

@@ -28,7 +28,7 @@ from ltn.knowledge.satisfaction import satisfaction
 from ltn.language import Domain, Node, Signature
 from ltn.reasoning import consequence
 from ltn.semantics import BaseSemantics
-from ltn.theory import reports, saving
+from ltn.theory import reports, saving, serving
 from ltn.training.trainer import Trainer
 
 P = ParamSpec("P")
@@ -236,6 +236,11 @@ class Theory(keras.Model):
         return self.trainer.metrics
 
     @property
+    def metrics_names(self) -> list[str]:
+        """The names of what `evaluate` returns: the loss, the satisfaction, and each axiom."""
+        return self.trainer.metrics_names
+
+    @property
     def regularizer(self) -> Any:
         """R with its factor lambda, a Keras regularizer; None where there is none."""
         return self.trainer.regularizer
@@ -340,6 +345,8 @@ class Theory(keras.Model):
         # What cannot be saved is said before a file that is there already is opened.
         self.get_config()
         super().save(filepath, *args, **kwargs)
+
+    export = serving.export
 
     def get_config(self) -> dict[str, Any]:
         """What the theory consists of, without its weights; raises where a part cannot be saved."""

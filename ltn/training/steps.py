@@ -12,6 +12,8 @@ import tensorflow as tf
 from ltn.knowledge.data import empty_batch, has_no_data
 
 Logs = dict[str, tf.Tensor]
+# The arguments of `keras.Model.evaluate`, in their order.
+EVALUATE = ("x", "y", "batch_size", "verbose", "sample_weight", "steps", "callbacks", "return_dict")
 
 
 class CompiledStep:
@@ -94,3 +96,14 @@ class AxiomMeans(keras.metrics.Metric):
         """The means by name."""
         means = tf.unstack(tf.math.divide_no_nan(self._total.value, self._weight.value))
         return dict(zip(self.names, means, strict=True))
+
+
+def evaluate(keras_evaluate: Callable[..., Any], order: Callable[[], Sequence[str]], **arguments: Any) -> Any:
+    """What `keras.Model.evaluate` returns for some arguments, in an order; Keras would sort the names.
+
+    `order` tells the names after the evaluation: Keras knows some metrics only then.
+    """
+    wants_names = arguments.pop("return_dict", False)
+    logs = keras_evaluate(**arguments, return_dict=True)
+    logs = {name: logs[name] for name in (*order(), *logs) if name in logs}
+    return logs if wants_names else list(logs.values())

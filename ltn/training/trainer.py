@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import keras
@@ -16,7 +17,7 @@ from ltn.knowledge.data import Data, read_batch
 from ltn.knowledge.satisfaction import Satisfaction
 from ltn.training import adam, compilation, distribution
 from ltn.training.feeding import Feeding
-from ltn.training.steps import AxiomMeans, CompiledStep, Logs
+from ltn.training.steps import EVALUATE, AxiomMeans, CompiledStep, Logs, evaluate
 
 
 class Trainer:
@@ -104,12 +105,15 @@ class Trainer:
     def evaluate(
         self, x: Any = None, y: Any = None, batch_size: int | None = None, *args: Any, **kwargs: Any
     ) -> Any:
-        """The loss, the satisfaction and the value of each axiom, averaged over batches of the data."""
-        names = ("verbose", "sample_weight", "steps", "callbacks", "return_dict")
-        kwargs |= {"batch_size": batch_size, **dict(zip(names, args, strict=False))}
+        """The loss, the satisfaction and the value of each axiom, averaged over batches of the data.
+
+        A list in the order of `theory.metrics_names`; with `return_dict=True` a dictionary by name.
+        """
+        arguments = {"batch_size": batch_size, **dict(zip(EVALUATE[3:], args, strict=False)), **kwargs}
         if _private.is_validation(kwargs):
-            return keras.Model.evaluate(self._model, x, **kwargs)
-        return keras.Model.evaluate(self._model, **self._feeding().for_evaluate(x, y, kwargs))
+            return keras.Model.evaluate(self._model, x, **arguments)
+        fed = self._feeding().for_evaluate(x, y, arguments)
+        return evaluate(partial(keras.Model.evaluate, self._model), lambda: self.metrics_names, **fed)
 
     def predict(
         self, x: Any = None, batch_size: int | None = None, *args: Any, **kwargs: Any
@@ -177,6 +181,11 @@ class Trainer:
     def metrics(self) -> list[keras.metrics.Metric]:
         """The loss, and the means of the satisfaction and of each axiom; none before `compile`."""
         return [_private.loss_tracker(self._model), self.means] if self._model.compiled else []
+
+    @property
+    def metrics_names(self) -> list[str]:
+        """The names of what `evaluate` returns: the loss, the satisfaction, and each axiom."""
+        return ["loss", *self.means.names] if self._model.compiled else []
 
     @property
     def means(self) -> AxiomMeans:

@@ -1,0 +1,74 @@
+"""A theory for serving: a SavedModel that TensorFlow runs without this library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from ltn.core import Term
+from ltn.core.symbols import Symbol
+from ltn.errors import LogicValueError
+from ltn.language import Domain
+
+# Under this name it gives the satisfaction and the truth of each axiom.
+SATISFACTION = "serve"
+
+
+def export(
+    theory: Any,
+    filepath: Any,
+    format: str = "tf_saved_model",  # noqa: A002, Keras's name of it
+    verbose: bool | None = None,
+) -> None:
+    """Write the predicates and functions of the theory, and its axioms, as a SavedModel.
+
+    `tf.saved_model.load(filepath)` has a method for each symbol, which takes a tensor for each argument, with
+    as many rows each: (N, *features). A predicate returns the truth of each row, (N,); a function the
+    features, (N, *features). The method `serve` takes the data of the axioms as a dictionary, and returns the
+    satisfaction and the truth of each axiom.
+
+    >>> import ltn, tempfile
+    >>> theory = ltn.Theory()
+    >>> points = theory.domain("points", shape=2)
+    >>> P = theory.predicate("P", points, ltn.Predicate.MLP([2]))
+    >>> folder = tempfile.mkdtemp()
+    >>> theory.export(folder, verbose=False)
+    >>> tf.saved_model.load(folder).P(tf.zeros((3, 2))).shape
+    TensorShape([3])
+    """
+    if format != "tf_saved_model":
+        raise LogicValueError(f"A theory is exported as 'tf_saved_model'; got format={format!r}.")
+    signature, archive = theory.signature, keras.export.ExportArchive()
+    archive.track(theory)
+    for name, symbol in theory.language.symbols.items():
+        domains = signature.predicates[name] if name in signature.predicates else signature.functions[name][0]
+        archive.add_endpoint(name, _on_rows(symbol, len(domains)), _inputs(name, symbol, domains))
+    if theory.axiom_list and SATISFACTION not in theory.language.symbols:
+        needed = theory.knowledge.open_variables()
+        data = {variable: _rows_of(signature.variables[variable], variable) for variable in needed}
+        archive.add_endpoint(
+            SATISFACTION, theory.call if data else (lambda: theory.call({})), [data] if data else []
+        )
+    archive.write_out(filepath, verbose=verbose)
+
+
+def _on_rows(symbol: Symbol, count: int) -> Callable[..., tf.Tensor]:
+    """The symbol on tensors, row by row."""
+
+    def call(*arguments: tf.Tensor) -> tf.Tensor:
+        terms = [Term(argument, ["row"]) for argument in arguments]
+        return symbol(terms if count > 1 or symbol.picks_class else terms[0]).tensor
+
+    return call
+
+
+def _inputs(name: str, symbol: Symbol, domains: Sequence[Domain]) -> list[tf.TensorSpec]:
+    parts = [part for domain in domains for part in domain.parts or (domain,)]
+    return [_rows_of(part, f"argument_{number}") for number, part in enumerate(parts, start=1)]
+
+
+def _rows_of(domain: Domain, name: str) -> tf.TensorSpec:
+    return tf.TensorSpec((None, *domain.shape), tf.float32, name)
