@@ -2,8 +2,10 @@
 
 import math
 import operator
+import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 
 import keras
 import tensorflow as tf
@@ -11,7 +13,7 @@ import tensorflow as tf
 from ltn._autograph import no_autograph
 from ltn._private import is_eager, logits_before
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.fuzzy_ops import log1mexp, log_zero
+from ltn.fuzzy_ops import log1mexp, log_truth, log_zero
 
 Shape = SupportsIndex | Sequence[SupportsIndex]
 FeatureShape = tuple[int | None, ...]
@@ -42,12 +44,41 @@ def mlp(
     return keras.Model(inputs if len(inputs) > 1 else inputs[0], outputs)
 
 
-class LogitsModel(keras.Model):
-    """A classifier read as a predicate: the probability that a logits model gives to a class.
+class ClassifierModel(keras.Model, ABC):
+    """A classifier read as a predicate: how true it is that an individual is of a class.
 
     Called with `[*individuals, class_index]` on flat batches; without class indexing, with
-    `[*individuals]`, it is the sigmoid of a single logit.
+    `[*individuals]`, it is the truth that the classifier gives as a single value.
     """
+
+    with_class_indexing: bool
+
+    @property
+    @abstractmethod
+    def network(self) -> Callable[..., Any]:
+        """The classifier."""
+
+    @abstractmethod
+    def values(self, output: tf.Tensor) -> tf.Tensor:
+        """The truth values that an output of the classifier stands for."""
+
+    @abstractmethod
+    def log_values(self, output: tf.Tensor, negated: bool) -> tf.Tensor:
+        """The logarithms of `values`, or of one minus them."""
+
+    def call(
+        self, inputs: Sequence[tf.Tensor], *args: Any, training: bool | None = None, **kwargs: Any
+    ) -> tf.Tensor:
+        """One truth value per row, shape (N,). Keras itself hands `training` on to the layers within."""
+        individuals = inputs[:-1] if self.with_class_indexing else inputs
+        truths = self.values(self.network(packed(self.network, individuals, True), *args, **kwargs))
+        if not self.with_class_indexing:
+            return tf.squeeze(truths, axis=1)
+        return tf.gather(truths, tf.cast(class_numbers(inputs[-1], 1), tf.int32), batch_dims=1)
+
+
+class LogitsModel(ClassifierModel):
+    """A classifier that returns logits: their sigmoid or softmax is the truth."""
 
     def __init__(
         self,
@@ -68,25 +99,78 @@ class LogitsModel(keras.Model):
         self.activation_function = activation_function
         self.activation = activations[activation_function]
         self.with_class_indexing = with_class_indexing
+        self._was_looked_at = False
         # The logits model builds itself when it is first called.
         self.built = True
 
-    def call(
-        self, inputs: Sequence[tf.Tensor], *args: Any, training: bool | None = None, **kwargs: Any
-    ) -> tf.Tensor:
-        """One probability per row, shape (N,). Keras itself hands `training` on to the layers within."""
-        individuals = inputs[:-1] if self.with_class_indexing else inputs
-        logits = self.logits_model(packed(self.logits_model, individuals, True), *args, **kwargs)
-        truths = self.activation(logits)
-        if not self.with_class_indexing:
-            return tf.squeeze(truths, axis=1)
-        return tf.gather(truths, tf.cast(class_numbers(inputs[-1], 1), tf.int32), batch_dims=1)
+    @property
+    def network(self) -> Callable[..., Any]:
+        """The classifier."""
+        return self.logits_model
 
-    def log_activation(self, logits: tf.Tensor, negated: bool) -> tf.Tensor:
+    @no_autograph
+    def values(self, output: tf.Tensor) -> tf.Tensor:
+        """The probabilities."""
+        self._look_at(output)
+        return self.activation(output)
+
+    @no_autograph
+    def log_values(self, output: tf.Tensor, negated: bool) -> tf.Tensor:
         """The logarithm of each probability, or of one minus it; finite for finite logits, as its slope."""
-        if self.activation is tf.sigmoid:
-            return log_sigmoid(logits, negated)
-        return _log_one_minus_softmax(logits) if negated else tf.nn.log_softmax(logits)
+        self._look_at(output)
+        return log_activation(at_least_float32(output), self.activation_function, negated)
+
+    def _look_at(self, output: tf.Tensor) -> None:
+        """Warn, once, where the output is no logits but what a sigmoid or softmax made of them."""
+        if not self._was_looked_at and logits_before(output) is not None:
+            warnings.warn(
+                "The network of FromLogits ends in a sigmoid or a softmax, so it returns probabilities. "
+                f"Another {self.activation_function} squeezes them together: no truth comes near 0 or 1. Use "
+                "Predicate.FromProbabilities(network), or a last layer without activation.",
+                stacklevel=2,
+            )
+        self._was_looked_at = True
+
+
+class ProbabilitiesModel(ClassifierModel):
+    """A classifier that returns probabilities: they are the truth."""
+
+    def __init__(
+        self,
+        probabilities_model: Callable[..., tf.Tensor],
+        with_class_indexing: bool = True,
+        name: str | None = None,
+    ):
+        super().__init__(name=name)
+        self.probabilities_model = probabilities_model
+        self.with_class_indexing = with_class_indexing
+        # The classifier builds itself when it is first called.
+        self.built = True
+
+    @property
+    def network(self) -> Callable[..., Any]:
+        """The classifier."""
+        return self.probabilities_model
+
+    def values(self, output: tf.Tensor) -> tf.Tensor:
+        """The probabilities."""
+        return output
+
+    @no_autograph
+    def log_values(self, output: tf.Tensor, negated: bool) -> tf.Tensor:
+        """The logarithm of each probability, or of one minus it; from the logits where Keras knows them."""
+        known = known_logits(output)
+        if known is not None:
+            return log_activation(at_least_float32(known.tensor), known.activation, negated)
+        truths = at_least_float32(output)
+        return log_truth(1.0 - truths if negated else truths)
+
+
+def log_activation(logits: tf.Tensor, activation: str, negated: bool) -> tf.Tensor:
+    """The logarithm of the sigmoid or softmax of logits, or of one minus it."""
+    if activation == "sigmoid":
+        return log_sigmoid(logits, negated)
+    return _log_one_minus_softmax(logits) if negated else tf.nn.log_softmax(logits)
 
 
 def class_numbers(classes: tf.Tensor, leading: int) -> tf.Tensor:
@@ -119,6 +203,13 @@ def _log_one_minus_softmax(logits: tf.Tensor) -> tf.Tensor:
     return tf.where(above, of_others, log1mexp(tf.where(above, tf.cast(-1.0, logs.dtype), logs)))
 
 
+class Logits(NamedTuple):
+    """Logits, and the activation that makes probabilities of them: "sigmoid" or "softmax"."""
+
+    tensor: tf.Tensor
+    activation: str
+
+
 @no_autograph
 def logits_of(output: tf.Tensor) -> tf.Tensor | None:
     """What came before the sigmoid that ends a Keras network; None where the output comes from elsewhere.
@@ -130,17 +221,26 @@ def logits_of(output: tf.Tensor) -> tf.Tensor | None:
     >>> output.numpy().tolist(), logits_of(output).numpy().tolist()
     ([[0.0]], [[-200.0]])
     """
-    logits = logits_before(output)
-    if logits is None or output.shape.rank is None or any(size != 1 for size in output.shape[1:]):
+    if output.shape.rank is None or any(size != 1 for size in output.shape[1:]):
         return None
+    known = known_logits(output)
+    return known.tensor if known is not None and known.activation == "sigmoid" else None
+
+
+@no_autograph
+def known_logits(output: tf.Tensor) -> Logits | None:
+    """What came before the sigmoid or softmax that ends a Keras network; None where neither does."""
+    logits = logits_before(output)
     if not tf.is_tensor(logits) or logits.shape.as_list() != output.shape.as_list():
         return None
     if not is_eager(output):
-        return logits if output.op.type == "Sigmoid" else None
-    # An eager tensor does not tell what computed it: a softmax (over one class, or over the rows) gives
-    # other values.
-    is_sigmoid = tf.reduce_all(tf.abs(output - tf.sigmoid(logits)) <= 1e-6)
-    return logits if is_sigmoid else None
+        kinds = {"Sigmoid": "sigmoid", "Softmax": "softmax"}
+        return Logits(logits, kinds[output.op.type]) if output.op.type in kinds else None
+    # An eager tensor does not tell what computed it; a softmax may also be over the rows.
+    for activation, function in (("sigmoid", tf.sigmoid), ("softmax", tf.nn.softmax)):
+        if logits.shape.rank and tf.reduce_all(tf.abs(output - function(logits)) <= 1e-6):
+            return Logits(logits, activation)
+    return None
 
 
 def at_least_float32(values: tf.Tensor) -> tf.Tensor:

@@ -13,7 +13,16 @@ from ltn._autograph import no_autograph
 from ltn.core import axes
 from ltn.core.checks import check, check_truths
 from ltn.core.expressions import Formula, Term
-from ltn.core.models import LogitsModel, Shape, at_least_float32, class_numbers, log_sigmoid, mlp
+from ltn.core.models import (
+    ClassifierModel,
+    LogitsModel,
+    ProbabilitiesModel,
+    Shape,
+    at_least_float32,
+    class_numbers,
+    log_sigmoid,
+    mlp,
+)
 from ltn.core.symbols import Batch, Symbol
 from ltn.errors import LogicValueError
 from ltn.fuzzy_ops import log_truth
@@ -86,7 +95,7 @@ class Predicate(Symbol):
     @no_autograph
     def values(self, output: tf.Tensor) -> tf.Tensor:
         """The truth values that the output of the network stands for: one, or one per class, for each row."""
-        return self.model.activation(output) if isinstance(self.model, LogitsModel) else output
+        return self.model.values(output) if isinstance(self.model, ClassifierModel) else output
 
     @no_autograph
     def log_truth(
@@ -127,8 +136,8 @@ class Predicate(Symbol):
         self, output: tf.Tensor, negated: bool = False, logits: tf.Tensor | None = None
     ) -> tf.Tensor:
         """The logarithms of `values`, or of one minus them; the arguments are those of `log_truth`."""
-        if isinstance(self.model, LogitsModel):
-            return self.model.log_activation(at_least_float32(output), negated)
+        if isinstance(self.model, ClassifierModel):
+            return self.model.log_values(output, negated)
         if logits is not None:
             return log_sigmoid(at_least_float32(logits), negated)
         truths = at_least_float32(output)
@@ -147,8 +156,9 @@ class Predicate(Symbol):
 
     def _pick(self, values: tf.Tensor, batch: Batch, classes: Term) -> Formula:
         if values.shape.rank != 2:
+            kind, value = ("logits ", "logit") if isinstance(self.model, LogitsModel) else ("", "probability")
             raise LogicValueError(
-                f"The logits model of {self!r} must return one logit per class, shape (N, classes); "
+                f"The {kind}model of {self!r} must return one {value} per class, shape (N, classes); "
                 f"it returned the shape {tuple(values.shape)}."
             )
         numbers = class_numbers(classes.tensor, len(classes.free_vars))
@@ -174,7 +184,7 @@ class Predicate(Symbol):
     @property
     def picks_class(self) -> bool:
         """Whether the last argument is a class, picked from what the network returns for the others."""
-        return isinstance(self.model, LogitsModel) and self.model.with_class_indexing
+        return isinstance(self.model, ClassifierModel) and self.model.with_class_indexing
 
     @property
     def logits_model(self) -> Callable[..., Any]:
@@ -245,6 +255,31 @@ class Predicate(Symbol):
          [9.9995e-01 4.5398e-05]], free_vars=['x', 'c'])
         """
         return cls(LogitsModel(logits_model, activation_function, with_class_indexing), name)
+
+    @classmethod
+    def FromProbabilities(
+        cls, model: Callable[..., Any], with_class_indexing: bool = True, name: str | None = None
+    ) -> Predicate:
+        """A predicate on a classifier that ends in a sigmoid or a softmax: P(x, c) is its output for class c.
+
+        The network runs once per individual, as that of `FromLogits`. Where its last layer is one of Keras,
+        `log_product` computes with the logits before the activation.
+
+        Args:
+            model: gives (N, classes) probabilities. It receives what the network of `FromLogits` receives.
+            with_class_indexing: whether the last argument indexes the class; without, `P([x])` is the
+                single probability that the model gives.
+            name: shown in messages.
+
+        >>> import ltn
+        >>> shares = lambda args: tf.concat([args[0], 1.0 - args[0]], axis=1)
+        >>> P = ltn.Predicate.FromProbabilities(shares)
+        >>> x, c = ltn.Variable("x", [0.25, 0.5]), ltn.Variable("c", [0, 1])
+        >>> P([x, c])
+        Formula(tensor=[[0.25 0.75]
+         [0.5  0.5 ]], free_vars=['x', 'c'])
+        """
+        return cls(ProbabilitiesModel(model, with_class_indexing), name)
 
 
 def _are_all(classes: Term, count: axes.Size) -> bool:

@@ -14,7 +14,7 @@ from ltn._autograph import no_autograph
 from ltn.core import axes
 from ltn.core.checks import check_sizes
 from ltn.core.expressions import Term, as_tensors
-from ltn.core.models import FeatureShape, LogitsModel, input_shapes, packed
+from ltn.core.models import ClassifierModel, FeatureShape, input_shapes, packed
 from ltn.errors import LogicTypeError, LogicValueError
 
 
@@ -62,7 +62,7 @@ class Symbol(keras.Layer, ABC):
     @property
     def network(self) -> Any:
         """What declares the shapes and owns the weights: the model, or the classifier inside it."""
-        return self.model.logits_model if isinstance(self.model, LogitsModel) else self.model
+        return self.model.network if isinstance(self.model, ClassifierModel) else self.model
 
     @no_autograph
     def _terms(self, inputs: Term | Sequence[Term], *args: Any) -> list[Term]:
@@ -109,7 +109,7 @@ class Symbol(keras.Layer, ABC):
         `as_list` says whether a lone term was written in a list, as P([x]); further arguments reach the
         network.
         """
-        inputs = packed(self.network, batch.tensors, as_list or isinstance(self.model, LogitsModel))
+        inputs = packed(self.network, batch.tensors, as_list or isinstance(self.model, ClassifierModel))
         given = "one list of tensors" if isinstance(inputs, list) else "a tensor"
         size = axes.size_of(batch.tensors[0], 0)
         return self.check_run(lambda: self.network(inputs, *args, **kwargs), batch.shapes, size, given)

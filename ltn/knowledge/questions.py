@@ -11,7 +11,6 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation
 from ltn.evaluation.plan import Options
 from ltn.evaluation.spaces import Space, space_of
-from ltn.evaluation.table import PlanTable
 from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.data import Data, check_mapping, read_batch
 from ltn.language import Node, Signature, parse
@@ -100,26 +99,6 @@ def read(knowledge: Knowledge, formula: str | Node | Axiom, what: str) -> tuple[
     if axiom.tree is None:
         raise LogicValueError(f"The axiom '{axiom.name}' is Python code: only formulas have {what}.")
     return axiom.tree, axiom
-
-
-def plan(
-    knowledge: Knowledge, formula: str | Node | Axiom | None, asked: Question, chunk: int | None
-) -> PlanTable:
-    """The plan of a formula, or of all axioms that are text, executed on the data of the question."""
-    evaluation = evaluation_for(knowledge, asked, chunk)
-    pairs: list[tuple[Node, Axiom | None]]
-    if formula is None:
-        pairs = [(axiom.tree, axiom) for axiom in knowledge.axiom_list if axiom.tree is not None]
-    else:
-        pairs = [read(knowledge, formula, "a plan")]
-    if not pairs:
-        raise LogicValueError("There is no formula to plan: add axioms with theory.axiom(...), or give one.")
-    nodes = [
-        evaluation.space.prepare(node) if knowledge.signature.sort_of(node).is_formula else node
-        for node, _ in pairs
-    ]
-    options = [{} if axiom is None else options_of(knowledge, axiom, asked) for _, axiom in pairs]
-    return evaluation.tabulate(nodes, options)
 
 
 def with_tensors(knowledge: Knowledge, asked: Question) -> Question:

@@ -10,12 +10,13 @@ import pandas as pd
 
 from ltn.errors import LogicValueError
 from ltn.evaluation.groundings import Groundings
+from ltn.evaluation.table import PlanTable
 from ltn.knowledge import questions
 from ltn.knowledge.axioms import Axiom, KnowledgeBase
 from ltn.knowledge.data import Data
 from ltn.knowledge.questions import Knowledge, Question
 from ltn.knowledge.satisfaction import satisfaction
-from ltn.language import Domain
+from ltn.language import Domain, Node
 from ltn.semantics import BaseSemantics
 
 
@@ -84,6 +85,56 @@ def explain(
         shown = places[label] if rows is None else rows[places[label]]
         columns[variable] = _individuals(evaluation.groundings, variable, shown)
     return pd.DataFrame(columns | {"truth": truths.reshape(-1)[order]})
+
+
+def plan(
+    theory: Reported,
+    formula: str | Node | Axiom | None = None,
+    data: Data | None = None,
+    *,
+    semantics: BaseSemantics | str | None = None,
+    p: float | None = None,
+    **named: Any,
+) -> PlanTable:
+    """How a formula is evaluated: the steps, which networks run on how many rows, how guards select.
+
+    Args:
+        formula: text, a syntax tree, or an axiom, also by its name; by default all axioms together, as
+            in training.
+        data, semantics, p, named: as for `query`. The plan is executed once, to see how large its
+            values are.
+
+    Returns:
+        A table: `print` shows a line for each step, `.to_frame()` gives it to pandas, `.rows` tells the
+        rows of each network. Memory is that of the values; what networks keep inside is not in it.
+
+    >>> import ltn
+    >>> theory = ltn.Theory("product")
+    >>> digits = theory.domain("digits", values=range(10))
+    >>> d, P = theory.variable("d", digits), theory.predicate("P", digits, ltn.Predicate.MLP([1]))
+    >>> theory.plan("forall d: P(d)")
+       step                             reads  axes  shape    network rows  tuples  memory
+    1  individuals of d, domain digits               (10, 1)                        40 B
+    2  run P                            1                     10                    40 B
+    3  atom P                           2      d     (10,)                          40 B
+    4  forall over d                    3            ()                             4 B
+    4 steps, 124 B of values
+    """
+    asked = Question(data, semantics, p, named)
+    evaluation = questions.evaluation_for(theory, asked, theory.chunk)
+    pairs: list[tuple[Node, Axiom | None]]
+    if formula is None:
+        pairs = [(axiom.tree, axiom) for axiom in theory.axiom_list if axiom.tree is not None]
+    else:
+        pairs = [questions.read(theory, formula, "a plan")]
+    if not pairs:
+        raise LogicValueError("There is no formula to plan: add axioms with theory.axiom(...), or give one.")
+    nodes = [
+        evaluation.space.prepare(node) if theory.signature.sort_of(node).is_formula else node
+        for node, _ in pairs
+    ]
+    options = [{} if axiom is None else questions.options_of(theory, axiom, asked) for _, axiom in pairs]
+    return evaluation.tabulate(nodes, options)
 
 
 def _individuals(groundings: Groundings, variable: str, rows: np.ndarray) -> list[Any]:

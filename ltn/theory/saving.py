@@ -10,7 +10,7 @@ from typing import Any
 import keras
 
 from ltn.core import Function, Predicate, Proposition
-from ltn.core.models import LogitsModel
+from ltn.core.models import ClassifierModel
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicValueError
 from ltn.evaluation.groundings import Choice
@@ -181,8 +181,9 @@ def _symbol(symbol: Symbol, pack: Callable[[Any], Any]) -> dict[str, Any]:
         "name": symbol.name,
         "network": pack(symbol.network),
     }
-    if isinstance(symbol.model, LogitsModel):
-        config["activation"] = symbol.model.activation_function
+    if isinstance(symbol.model, ClassifierModel):
+        # None where the network returns probabilities.
+        config["activation"] = getattr(symbol.model, "activation_function", None)
         config["with_class_indexing"] = symbol.model.with_class_indexing
     return config
 
@@ -195,6 +196,8 @@ def _read_symbol(config: dict[str, Any]) -> Symbol:
         return Function(network, config["name"])
     if "activation" not in config:
         return Predicate(network, config["name"])
+    if config["activation"] is None:
+        return Predicate.FromProbabilities(network, config["with_class_indexing"], name=config["name"])
     return Predicate.FromLogits(
         network, config["activation"], config["with_class_indexing"], name=config["name"]
     )

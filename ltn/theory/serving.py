@@ -36,7 +36,8 @@ def export(
     >>> P = theory.predicate("P", points, ltn.Predicate.MLP([2]))
     >>> folder = tempfile.mkdtemp()
     >>> theory.export(folder, verbose=False)
-    >>> tf.saved_model.load(folder).P(tf.zeros((3, 2))).shape
+    >>> served = tf.saved_model.load(folder)
+    >>> served.P(tf.zeros((3, 2))).shape
     TensorShape([3])
     """
     if format != "tf_saved_model":

@@ -18,7 +18,6 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.groundings import Choice, DeclaredVariable
 from ltn.evaluation.individuals import Individuals
 from ltn.evaluation.spaces import Space
-from ltn.evaluation.table import PlanTable
 from ltn.knowledge import questions
 from ltn.knowledge.axioms import Axiom, KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
@@ -289,40 +288,7 @@ class Theory(keras.Model):
     report = reports.report
     explain = reports.explain
 
-    def plan(
-        self,
-        formula: str | Node | Axiom | None = None,
-        data: Data | None = None,
-        *,
-        semantics: BaseSemantics | str | None = None,
-        p: float | None = None,
-        **named: Any,
-    ) -> PlanTable:
-        """How a formula is evaluated: the steps, which networks run on how many rows, how guards select.
-
-        Args:
-            formula: text, a syntax tree, or an axiom, also by its name; by default all axioms together, as
-                in training.
-            data, semantics, p, named: as for `query`. The plan is executed once, to see how large its
-                values are.
-
-        Returns:
-            A table: `print` shows a line for each step, `.to_frame()` gives it to pandas, `.rows` tells the
-            rows of each network. Memory is that of the values; what networks keep inside is not in it.
-
-        >>> import ltn
-        >>> theory = ltn.Theory("product")
-        >>> digits = theory.domain("digits", values=range(10))
-        >>> d, P = theory.variable("d", digits), theory.predicate("P", digits, ltn.Predicate.MLP([1]))
-        >>> theory.plan("forall d: P(d)")
-           step                             reads  axes  shape    network rows  tuples  memory
-        1  individuals of d, domain digits               (10, 1)                        40 B
-        2  run P                            1                     10                    40 B
-        3  atom P                           2      d     (10,)                          40 B
-        4  forall over d                    3            ()                             4 B
-        4 steps, 124 B of values
-        """
-        return questions.plan(self, formula, Question(data, semantics, p, named), self.chunk)
+    plan = reports.plan
 
     def summary(self, print_fn: Callable[[str], Any] = print) -> None:
         """Print the domains, the symbols with their numbers of parameters, and the axioms."""
