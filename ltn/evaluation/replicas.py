@@ -43,14 +43,13 @@ def total(number: tf.Tensor) -> tf.Tensor:
     return number if count() == 1 else tf.reduce_sum(stack(number))
 
 
-def meeting(paths: Collection[Sequence[Group]], paired: Iterable[Group] = ()) -> set[str]:
-    """The variables to gather, so that of the groups on one path of nested quantifiers one stays divided.
+def variables_to_gather(paths: Collection[Sequence[Group]], paired: Iterable[Group] = ()) -> set[str]:
+    """The variables to gather, so that at most one group stays divided on each path of nested quantifiers.
 
-    Those of `paired` groups are gathered in any case.
+    The variables of `paired` groups are always gathered. A variable is gathered everywhere or nowhere, and
+    so are the variables of one group.
 
-    A variable is gathered everywhere or nowhere, and so are the variables of one group.
-
-    >>> sorted(meeting([[("x",)], [("x",), ("y",)], [("y", "l")]]))
+    >>> sorted(variables_to_gather([[("x",)], [("x",), ("y",)], [("y", "l")]]))
     ['l', 'y']
     """
     found = {variable for group in paired for variable in group}

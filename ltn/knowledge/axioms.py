@@ -165,7 +165,7 @@ class KnowledgeBase:
         for axiom in self.axiom_list:
             for variable in axiom.variables:
                 if groundings.source(variable) is None:
-                    raise LogicValueError(f"Axiom '{axiom.name}': {groundings.missing(variable)}")
+                    raise LogicValueError(f"Axiom '{axiom.name}': {groundings.explain_missing(variable)}")
 
     # Operators
 
