@@ -52,11 +52,11 @@ def tree(
     >>> [text.get_text() for text in figure.axes[0].texts]
     ['→', '0.800', 'A', '0.500', '¬', '0.600', 'B', '0.400']
     """
-    node, axiom = questions.read(theory, formula, "a tree")
+    node, axiom = questions.read_formula(theory, formula, "a tree")
     if not theory.signature.sort_of(node).is_formula:
         raise LogicTypeError(f"A tree shows the truth of a formula; `{text(node)}` is a term.")
-    asked = questions.Question(data, semantics, p, named)
-    evaluation = questions.evaluation_for(theory, asked)
+    question = questions.Question(data, semantics, p, named)
+    evaluation = questions.evaluation_for(theory, question)
     prepared = evaluation.space.prepare(node)
     count = sum(1 for _ in prepared.walk())
     if count > _MOST_NODES:
@@ -64,7 +64,7 @@ def tree(
             f"The formula has {count} parts, and a tree of more than {_MOST_NODES} cannot be read: draw one "
             "of its subformulas."
         )
-    own = {} if axiom is None else questions.options_of(theory, axiom, asked)
+    own = {} if axiom is None else questions.options_of(theory, axiom, question)
     root = _box(evaluation.trace(prepared, own), evaluation.space)
     title = ("" if axiom is None else f"{axiom.name}:  ") + text(node, unicode=True)
     note = "" if prepared == node else f"evaluated as  {text(prepared, unicode=True)}"

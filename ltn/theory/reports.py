@@ -19,15 +19,15 @@ from ltn.language import Domain
 from ltn.semantics import BaseSemantics
 
 
-class Reported(Knowledge, Protocol):
-    """A theory as its reports see it: knowledge, and how many combinations are evaluated at once."""
+class ReportedTheory(Knowledge, Protocol):
+    """What reports need of a theory: knowledge, and how many combinations are evaluated at once."""
 
     @property
     def chunk(self) -> int | None: ...
 
 
 def report(
-    theory: Reported,
+    theory: ReportedTheory,
     data: Data | None = None,
     *,
     semantics: BaseSemantics | str | None = None,
@@ -38,9 +38,9 @@ def report(
 
     The arguments are those of `query`.
     """
-    axioms, asked = theory.axiom_list, Question(data, semantics, p, named)
-    evaluation = questions.evaluation_for(theory, asked, theory.chunk)
-    found = satisfaction(axioms, lambda axiom: questions.options_of(theory, axiom, asked), evaluation)
+    axioms, question = theory.axiom_list, Question(data, semantics, p, named)
+    evaluation = questions.evaluation_for(theory, question, theory.chunk)
+    found = satisfaction(axioms, lambda axiom: questions.options_of(theory, axiom, question), evaluation)
     return pd.DataFrame(
         {
             "axiom": [axiom.name for axiom in axioms],
@@ -52,7 +52,7 @@ def report(
 
 
 def explain(
-    theory: Reported,
+    theory: ReportedTheory,
     axiom: str | Axiom,
     data: Data | None = None,
     worst: int = 5,
@@ -66,13 +66,13 @@ def explain(
     The universal quantifiers at the front of the axiom are taken off; where there is none, the table
     has one row. The other arguments are those of `query`.
     """
-    axiom, asked = theory.find(axiom), Question(data, semantics, p, named)
+    axiom, question = theory.find(axiom), Question(data, semantics, p, named)
     if not isinstance(worst, int) or worst < 1:
         raise LogicValueError(f"`worst` must be a number of groundings, at least 1; got {worst!r}.")
     if axiom.tree is None:
         raise LogicValueError(f"The axiom '{axiom.name}' is Python code: only formulas can be explained.")
-    evaluation = questions.evaluation_for(theory, asked)
-    own = questions.options_of(theory, axiom, asked)
+    evaluation = questions.evaluation_for(theory, question)
+    own = questions.options_of(theory, axiom, question)
     found = evaluation.instances(evaluation.space.prepare(axiom.tree), own, axiom.tree)
     truths = evaluation.space.truth(found.values).numpy()
     order = np.argsort(truths, axis=None, kind="stable")[: worst if found.are_claimed else 0]
@@ -97,7 +97,7 @@ def _individuals(groundings: Groundings, variable: str, rows: np.ndarray) -> lis
 
 
 def description(name: str, knowledge: KnowledgeBase) -> str:
-    """One line on a theory."""
+    """A theory in one line."""
     signature = knowledge.signature
     counts = {
         "domain": len(signature.domains),
