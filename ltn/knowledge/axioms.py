@@ -18,7 +18,7 @@ from ltn.fuzzy_ops.base import Operator
 from ltn.knowledge.hyperparameters import Hyperparameters
 from ltn.knowledge.language import Language
 from ltn.language import Node, Quantifier, Signature, parse, parse_many
-from ltn.language.names import QUANTIFIERS, check_name, listed, nearest
+from ltn.language.names import QUANTIFIERS, check_name, list_names, nearest
 from ltn.semantics import BaseSemantics
 
 
@@ -149,7 +149,7 @@ class KnowledgeBase:
         name = axiom.name if isinstance(axiom, Axiom) else axiom
         if name not in self._axioms:
             close = nearest(str(name), self._axioms)
-            hint = f"did you mean '{close}'?" if close else f"it has: {listed(list(self._axioms))}."
+            hint = f"did you mean '{close}'?" if close else f"it has: {list_names(list(self._axioms))}."
             raise LogicValueError(f"The theory has no axiom {name!r}; {hint}")
         return self._axioms[name]
 

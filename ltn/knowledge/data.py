@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language import Domain, Signature
-from ltn.language.names import listed, nearest
+from ltn.language.names import list_names, nearest
 
 Data = Mapping[str, Any]
 # What a batch holds where the axioms need no data (tf.data has no empty elements); not a legal name.
@@ -121,7 +121,7 @@ def _check_names(signature: Signature, names: Iterable[str]) -> None:
         if name not in signature.variables and name not in signature.domains and name != NOTHING:
             known = [*signature.variables, *signature.domains]
             close = nearest(str(name), known)
-            hint = f"Did you mean '{close}'?" if close else f"Declared are: {listed(known)}."
+            hint = f"Did you mean '{close}'?" if close else f"Declared are: {list_names(known)}."
             raise LogicValueError(f"Data came for {name!r}, which is not a variable of the theory. {hint}")
 
 
@@ -142,7 +142,7 @@ def _check_aligned(data: Data) -> None:
             "declared: theory.variable(name, domain, values=...)."
         )
     if 0 in sizes.values():
-        raise LogicValueError(f"The data of {listed(list(sizes))} hold no individuals.")
+        raise LogicValueError(f"The data of {list_names(list(sizes))} hold no individuals.")
 
 
 def empty_batch() -> dict[str, tf.Tensor]:

@@ -15,7 +15,7 @@ from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.individuals import Individuals
 from ltn.knowledge.questions import Knowledge
-from ltn.language.names import listed
+from ltn.language.names import list_names
 
 _KINDS = ("constants", "propositions", "weights")
 
@@ -97,7 +97,8 @@ class Grounding:
         if given != expected:
             differing = sorted(name for _, name in given ^ expected)
             raise LogicValueError(
-                f"This grounding is of another theory: {listed(differing)} is learned in one of them only."
+                f"This grounding is of another theory: {list_names(differing)} is learned in one of "
+                "them only."
             )
         copy = theory.copy()
         for place in _places(copy):
@@ -137,10 +138,10 @@ class Grounding:
     def __repr__(self) -> str:
         shown = [f"{name} = {value:.3f}" for name, value in self.propositions.items()]
         if self.constants:
-            shown.append(f"constants {listed(list(self.constants))}")
+            shown.append(f"constants {list_names(list(self.constants))}")
         if self.weights:
             symbols = list(dict.fromkeys(name.partition("/")[0] for name in self.weights))
-            shown.append(f"weights of {listed(symbols)}")
+            shown.append(f"weights of {list_names(symbols)}")
         return f"Grounding({', '.join(shown)})"
 
 

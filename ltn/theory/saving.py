@@ -20,7 +20,7 @@ from ltn.knowledge.hyperparameters import Hyperparameters
 from ltn.knowledge.language import Language
 from ltn.knowledge.networks import rebuild
 from ltn.language import Signature, parse
-from ltn.language.names import listed
+from ltn.language.names import list_names
 
 Config = dict[str, Any]
 
@@ -43,7 +43,7 @@ def config_of(knowledge: KnowledgeBase, layers: Sequence[keras.Layer], settings:
     parts: dict[str, Any] = {name: symbol.network for name, symbol in language.symbols.items()}
     parts["the regularizer"] = settings["regularizer"]
     for table in language.individuals:
-        parts[f"the regularizer of {listed(table.names)}"] = table.regularizer
+        parts[f"the regularizer of {list_names(table.names)}"] = table.regularizer
     unsaved = [name for name, part in parts.items() if part is not None and not _can_be_saved(part)]
     if unsaved:
         raise LogicValueError(
