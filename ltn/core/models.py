@@ -76,14 +76,14 @@ class LogitsModel(keras.Model):
     ) -> tf.Tensor:
         """One probability per row, shape (N,). Keras itself hands `training` on to the layers within."""
         individuals = inputs[:-1] if self.with_class_indexing else inputs
-        logits = self.logits_model(packed(self.logits_model, individuals, True), *args, **kwargs)
+        logits = self.logits_model(pack_inputs(self.logits_model, individuals, True), *args, **kwargs)
         truths = self.activation(logits)
         if not self.with_class_indexing:
             return tf.squeeze(truths, axis=1)
         return tf.gather(truths, tf.cast(class_numbers(inputs[-1], 1), tf.int32), batch_dims=1)
 
     def log_activation(self, logits: tf.Tensor, negated: bool) -> tf.Tensor:
-        """The logarithm of each probability, or of one minus it; finite for finite logits, as its slope."""
+        """The logarithm of each probability, or of one minus it; finite with its slope for finite logits."""
         if self.activation is tf.sigmoid:
             return log_sigmoid(logits, negated)
         return _log_one_minus_softmax(logits) if negated else tf.nn.log_softmax(logits)
@@ -106,15 +106,15 @@ def log_sigmoid(logits: tf.Tensor, negated: bool) -> tf.Tensor:
 
 
 def _log_one_minus_softmax(logits: tf.Tensor) -> tf.Tensor:
-    # Up to p = 1/2, 1 - p keeps its digits. Above, where at most one class is, it is the sum of the others,
-    # taken from their logits.
+    # Up to p = 1/2, 1 - p keeps its digits. At most one class is above; for it 1 - p is the sum of the
+    # others, taken from their logits.
     logs = tf.nn.log_softmax(logits)
     if logits.shape[-1] == 0:
         return logs
     above = logs > math.log(0.5)
     others = tf.reduce_logsumexp(tf.where(above, logits.dtype.min, logits), -1, keepdims=True)
     of_others = others - tf.reduce_logsumexp(logits, -1, keepdims=True)
-    # Of a single class there are no others.
+    # A single class has no others.
     of_others = tf.where(others > 0.5 * logits.dtype.min, of_others, tf.cast(log_zero, logits.dtype))
     return tf.where(above, of_others, log1mexp(tf.where(above, tf.cast(-1.0, logs.dtype), logs)))
 
@@ -123,7 +123,7 @@ def _log_one_minus_softmax(logits: tf.Tensor) -> tf.Tensor:
 def logits_of(output: tf.Tensor) -> tf.Tensor | None:
     """What came before the sigmoid that ends a Keras network; None where the output comes from elsewhere.
 
-    `output` is what the network returned, one value per row, and not computed on.
+    `output` is what the network returned, one value per row, unchanged since.
 
     >>> dense = keras.layers.Dense(1, activation="sigmoid", kernel_initializer="ones")
     >>> output = dense(tf.constant([[-200.0]]))
@@ -150,10 +150,10 @@ def at_least_float32(values: tf.Tensor) -> tf.Tensor:
 
 
 @no_autograph
-def packed(
+def pack_inputs(
     model: Callable[..., Any], tensors: Sequence[tf.Tensor], as_list: bool
 ) -> tf.Tensor | list[tf.Tensor]:
-    """What to call the model on: a list, or a lone tensor itself where the model wants it so."""
+    """What to call the model on: a list, or a lone tensor where the model wants one."""
     # A model that declares its inputs, and the layers that come with Keras, want a lone tensor; a
     # model that a user subclassed unpacks a list.
     wants_tensor = (

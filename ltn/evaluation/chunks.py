@@ -40,7 +40,7 @@ class QuantifyInChunks(Aggregation):
         node: the formula.
         chunk: how many combinations of individuals are evaluated at once.
         dense: whether all slices but the last have one size, which XLA needs.
-        divided: whether each replica has a part of the individuals.
+        divided: whether each replica has only some of the individuals.
         plan: the plan of one slice.
     """
 

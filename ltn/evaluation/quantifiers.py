@@ -181,7 +181,7 @@ class Aggregation(Step):
 
 @dataclass(frozen=True)
 class Quantify(Aggregation):
-    """The value of a quantified formula; `divided` where each replica has a part of the individuals."""
+    """The value of a quantified formula; `divided` if each replica has only some of the individuals."""
 
     range: Range
     divided: bool
@@ -304,7 +304,7 @@ def selects_tuples(planner: Planner, node: Quantifier) -> bool:
 
 
 def is_divided(planner: Planner, node: Quantifier) -> bool:
-    """Whether a quantifier binds data of which each replica has a part."""
+    """Whether a quantifier binds data that are divided among replicas."""
     return planner.replicas > 1 and any(
         {planner.kind_of(variable) for variable in group} == {"data"} for group in node.groups
     )

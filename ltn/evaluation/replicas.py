@@ -1,6 +1,6 @@
-"""Several replicas of a theory: each sees a part of the batch, and together they compute what one would.
+"""Several replicas of a theory: each sees a share of the batch, and together they compute what one would.
 
-A quantifier over data joins what every replica keeps of its part. Where two axes of data meet, one stays
+A quantifier over data joins what every replica keeps of its share. Where two axes of data meet, one stays
 divided among the replicas, and the individuals of the other are gathered first, so that each meets all.
 """
 

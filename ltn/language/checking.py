@@ -21,7 +21,7 @@ def check(vocabulary: Vocabulary, node: Node, text: str = "", expected: str | No
     Args:
         vocabulary: the declared vocabulary.
         node: the tree.
-        text: the text that its spans refer to; without it, messages show the tree as it is printed.
+        text: what its spans refer to; without it, messages show the tree as it is printed.
         expected: "formula" or "term", if only that will do.
     """
     node, text = with_text(node, text)

@@ -58,7 +58,7 @@ def explain(parser: Lark, text: str, position: int, found: str) -> tuple[str, Sp
 
     Args:
         parser: the parser that could not go on.
-        text: the text.
+        text: what it reads.
         position: where it could not go on.
         found: the token or the character that stands there; empty at the end of the text.
     """
