@@ -34,7 +34,7 @@ from ltn.evaluation.planner import (
 from ltn.evaluation.quantifiers import bind_all, has_variables, narrow
 from ltn.evaluation.spaces import Space
 from ltn.evaluation.table import PlanTable
-from ltn.fuzzy_ops.base import Projected
+from ltn.fuzzy_ops.base import ProjectedConnective
 from ltn.language import Binary, Node, Not, Quantifier
 from ltn.language.names import FORALL
 
@@ -278,7 +278,7 @@ def share(groundings: Groundings, nodes: Sequence[Node]) -> Groundings:
 
 def _kind(operator: Any) -> Hashable:
     """The properties of an operator on which a plan depends."""
-    return type(operator), operator.projection if isinstance(operator, Projected) else None
+    return type(operator), operator.projection if isinstance(operator, ProjectedConnective) else None
 
 
 def _formulas_below(node: Node) -> tuple[Node, ...]:

@@ -194,7 +194,7 @@ class Aggreg_OrLuk(Aggregator):
 
 
 @dataclass(frozen=True)
-class Powered(Aggregator):
+class PowerAggregator(Aggregator):
     """An aggregator with an exponent `p`, a number or a scalar tensor."""
 
     traced: ClassVar[Collection[int]] = ()
@@ -208,7 +208,7 @@ class Powered(Aggregator):
 
 
 @dataclass(frozen=True)
-class _PowerMean(Powered):
+class _PowerMean(PowerAggregator):
     # Powers with these exponents are products, which take a tenth of the time of tf.pow, and do not underflow
     # in float32 for values from eps up.
     traced: ClassVar[Collection[int]] = range(1, 9)

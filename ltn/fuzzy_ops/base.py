@@ -118,7 +118,7 @@ Projection = Callable[[tf.Tensor], tf.Tensor]
 
 
 @dataclasses.dataclass(frozen=True)
-class Projected(Connective):
+class ProjectedConnective(Connective):
     """A connective that projects its operands first, unless `stable` is False."""
 
     projections: ClassVar[tuple[Projection, ...]]
@@ -148,7 +148,7 @@ class Projected(Connective):
 
 
 @dataclasses.dataclass(frozen=True)
-class Composed(Connective):
+class ComposedConnective(Connective):
     """A connective made of other operators, which are compiled already."""
 
     @classmethod

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import tensorflow as tf
 
 from ltn.fuzzy_ops.aggregation import Aggregator
-from ltn.fuzzy_ops.aggregators import Powered
+from ltn.fuzzy_ops.aggregators import PowerAggregator
 from ltn.fuzzy_ops.arguments import check_scalar, truth_values
 from ltn.fuzzy_ops.base import Connective, eps
 from ltn.fuzzy_ops.selection import Statistics
@@ -123,7 +123,7 @@ class Aggreg_LogMean(Aggregator):
 
 
 @dataclass(frozen=True)
-class Aggreg_LogMeanExp(Powered):
+class Aggreg_LogMeanExp(PowerAggregator):
     """Generalised mean of log-truths: A(l_1, ..., l_n) = (1/p) log((1/n) sum exp(p l_i)), p > 0. Existential.
 
     The logarithm of Aggreg_pMean's value: 0 when all l_i = 0; `log_zero` of nothing. `xs` of any shape,

@@ -105,7 +105,7 @@ class _Scope:
     def _check_binding(self, variable: str, earlier: tuple[str, ...], span: Span | None) -> None:
         kind = self.vocabulary.kind(variable)
         if kind is None:
-            self.complaints.unknown(variable, "variable", list(self.vocabulary.variables), span)
+            self.complaints.of_name(variable, "variable", list(self.vocabulary.variables), span)
         if kind != "variable":
             self.complaints.of_type(f"A quantifier binds variables; '{variable}' is a {kind}.", span)
         if variable in earlier:
@@ -175,7 +175,7 @@ class _Checker:
             self.scope.see(name)
         if kind is None:
             known = [*vocabulary.variables, *vocabulary.constants, *vocabulary.propositions]
-            self.complaints.unknown(name, "variable, constant or proposition", known, node)
+            self.complaints.of_name(name, "variable, constant or proposition", known, node)
         if kind not in ("variable", "constant", "proposition"):
             self.complaints.of_type(
                 f"'{name}' is a {kind}: write it with its arguments, {vocabulary.written(name)}.", node
@@ -189,7 +189,7 @@ class _Checker:
         kind = vocabulary.kind(symbol)
         if kind is None:
             known = [*vocabulary.predicates, *vocabulary.functions, *BUILT_INS]
-            self.complaints.unknown(symbol, "predicate or function", known, place)
+            self.complaints.of_name(symbol, "predicate or function", known, place)
         if kind in ("variable", "constant", "proposition"):
             self.complaints.of_type(f"'{symbol}' is a {kind}: write it without arguments.", place)
         for position, (argument, sort) in enumerate(zip(node.arguments, below, strict=True), start=1):

@@ -67,7 +67,7 @@ class Complaints:
         """Something is unknown or stands where it may not."""
         raise LogicValueError(locate(message, self.text, _span(place)))
 
-    def unknown(self, name: str, what: str, known: Sequence[str], place: Node | Span | None) -> NoReturn:
+    def of_name(self, name: str, what: str, known: Sequence[str], place: Node | Span | None) -> NoReturn:
         """There is no such name; perhaps another was meant."""
         suggestion = nearest(name, known)
         if suggestion is not None:
