@@ -1,6 +1,6 @@
 """What is private in Keras and TensorFlow, and needed all the same: every use of it, in one place.
 
-Each function tells the versions on which it was tried. A test of each fails where the name is gone.
+Each function tells the versions on which it was tried. A test of each fails if the name is gone.
 """
 
 from __future__ import annotations
@@ -55,8 +55,9 @@ def layers_within(layer: keras.Layer) -> list[keras.Layer]:
 def origin_of(tensor: Any) -> tuple[keras.Layer, list[Any], bool]:
     """The layer that a tensor of a functional model came from, and the tensors that this layer was called on.
 
-    Last, whether it was called on more than these tensors, as `layer(x, training=True)`; that it is not
-    training, Keras notes itself. `layer.input` tells only of the first call. Tried on Keras 3.8 and 3.15.
+    The boolean tells whether it was called on more than these tensors, as in `layer(x, training=True)`;
+    Keras itself notes that a call is not training. `layer.input` knows the first call only. Tried on Keras
+    3.8 and 3.15.
     """
     history = tensor._keras_history
     node = history.operation._inbound_nodes[history.node_index]
@@ -90,7 +91,7 @@ def moments_of(optimizer: keras.optimizers.Adam, weight: Any) -> tuple[Any, Any]
 
 
 def start_at_epoch(model: keras.Model, epoch: int | None) -> None:
-    """Let the training that is about to begin start at an epoch; None for what `fit` was told.
+    """Let the training that is about to begin start at an epoch; None for the one that `fit` was given.
 
     Tried on Keras 3.8 and 3.15.
     """
@@ -106,17 +107,17 @@ def is_validation(kwargs: Mapping[str, Any]) -> bool:
 
 
 def build_nothing(model: keras.Model, *args: Any, **kwargs: Any) -> None:
-    """For `_maybe_symbolic_build`, of a model that builds itself.
+    """Stands for `_maybe_symbolic_build` in a model that builds itself.
 
-    Keras would average the individuals of all replicas to do it. Tried on Keras 3.8 and 3.15.
+    Keras would average the individuals of all replicas to build it. Tried on Keras 3.8 and 3.15.
     """
 
 
 def keep_common_logs(model: keras.Model, logs: Any) -> Any:
-    """For `_get_metrics_result_or_logs`, of a model whose replicas all log the same results.
+    """Stands for `_get_metrics_result_or_logs` in a model whose replicas all log the same results.
 
-    Of several replicas the logs of the last step are the results; Keras would add up their metrics. Tried on
-    Keras 3.8 and 3.15.
+    With several replicas, the logs of the last step are the results; Keras would add up their metrics. Tried
+    on Keras 3.8 and 3.15.
     """
     if model.distribute_strategy.num_replicas_in_sync > 1:
         return logs

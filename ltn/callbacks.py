@@ -25,13 +25,13 @@ class Backup(keras.callbacks.Callback):
     """Keep the state of training after every epoch, so that an interrupted run goes on to the same result.
 
     A program that is started again with the same folder begins after the last epoch that was finished,
-    with the weights and the optimizer as they were; when training ends, the backup is removed. Of several
-    workers the first one writes and all read: the folder is one that all of them see. The result is the same
-    where the order of batches is: with `shuffle=False`, or, with several replicas, for data that are a
-    dictionary and a seed set by `keras.utils.set_random_seed`.
+    with the weights and the optimizer as they were; when training ends, the backup is removed. The first of
+    several workers writes it and all read it: all of them must see the folder. The result is the same if the
+    order of batches is: with `shuffle=False`, or, with several replicas, for data that are a dictionary and a
+    seed set by `keras.utils.set_random_seed`.
 
     Args:
-        folder: for the backup, created if need be.
+        folder: where the backup is kept; it is created if need be.
 
     >>> import ltn, tempfile
     >>> backup = ltn.callbacks.Backup(tempfile.mkdtemp())
@@ -49,7 +49,7 @@ class Backup(keras.callbacks.Callback):
         if not found:
             return
         with np.load(found[-1]) as values, self.model.distribute_strategy.scope():
-            # Keras may build it only with the first step.
+            # Keras may build the optimizer only with the first step.
             if not self.model.optimizer.built:
                 self.model.optimizer.build(self.model.trainable_variables)
             variables = self._variables()
@@ -80,7 +80,7 @@ class Backup(keras.callbacks.Callback):
             file.unlink()
 
     def on_train_end(self, logs: Any = None) -> None:
-        """Remove the backup, which is of no more use."""
+        """Remove the backup, which is no longer needed."""
         start_at_epoch(self.model, None)
         for file in self._files() if self._writes() else []:
             file.unlink()
@@ -110,7 +110,7 @@ class Schedule(keras.callbacks.Callback):
     """Change a hyper-parameter of the operators with the epochs, without compiling anything again.
 
     Args:
-        name: the hyper-parameter, as "p_forall", "p_exists", "p_satagg", or any of
+        name: the hyper-parameter, such as "p_forall", "p_exists", "p_satagg", or any of
             `theory.hyperparameters`.
         values: from epochs to values, each in force from its epoch on: {0: 1, 4: 2, 8: 6}; or a
             function of the epoch.
@@ -141,7 +141,7 @@ class Schedule(keras.callbacks.Callback):
         self.axiom = axiom
 
     def value(self, epoch: int) -> float:
-        """What is in force in an epoch."""
+        """The value that is in force in an epoch."""
         if not isinstance(self.values, Mapping):
             return self.values(epoch)
         return self.values[max(start for start in self.values if start <= epoch)]

@@ -27,7 +27,7 @@ class LogicValueError(LogicError, ValueError):
 
 
 class LogicTypeError(LogicError, TypeError):
-    """The argument is of the wrong kind, as a number where a formula is expected.
+    """The argument is of the wrong kind, such as a number where a formula is expected.
 
     >>> import ltn
     >>> ltn.Wrapper_Connective(ltn.fuzzy_ops.Not_Std())(0.3)

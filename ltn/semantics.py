@@ -45,7 +45,7 @@ __all__ = [
 
 Kind = TypeVar("Kind", bound="BaseSemantics")
 
-# What formulas on truth values have and formulas on log-truths do not.
+# What a Semantics has and a LogSemantics does not.
 _TRUTH_VALUED = ("Not", "Implies", "Equiv", "wrap")
 _WHOLE_FORMULAS = (
     "It evaluates whole formulas, in negation normal form, not one operator at a time: "
@@ -58,7 +58,7 @@ class BaseSemantics(ABC):
     """A choice of operators, whatever the space in which they compute truth.
 
     Attributes:
-        space: "truth" where the operators work on truth values in [0, 1], "log" where on logarithms of them.
+        space: "truth" if the operators work on truth values in [0, 1], "log" if on their logarithms.
 
     Its symbols are the fields of a dataclass. Every semantics has `And`, `Or`, the aggregators `Forall` and
     `Exists`, and `SatAgg`, which joins the axioms.
@@ -110,18 +110,21 @@ class BaseSemantics(ABC):
         for name in operators:
             if name not in symbols:
                 raise LogicTypeError(f"A semantics has no symbol `{name}`; it has: {', '.join(symbols)}.")
-        return dataclasses.replace(self, **self._following() | operators)
+        return dataclasses.replace(self, **self._dependent_fields() | operators)
 
     def hyperparameters(self) -> dict[str, Any]:
         """The hyper-parameters of the operators, each with its symbol in small letters: `p_forall`.
 
-        Operators that others are composed of, and callables that are none of the library's, have none here.
+        Operators inside others, and callables that are not the library's, have none here.
 
         >>> import ltn
         >>> ltn.semantics.log_product.hyperparameters()
         {'p_exists': 1}
         """
-        return {name: getattr(getattr(self, symbol), key) for name, (symbol, key) in self._named().items()}
+        return {
+            name: getattr(getattr(self, symbol), key)
+            for name, (symbol, key) in self._fields_by_name().items()
+        }
 
     def with_hyperparameters(self: Kind, **values: Any) -> Kind:
         """A copy with other hyper-parameters, numbers or tensors, named as in `hyperparameters`.
@@ -130,7 +133,7 @@ class BaseSemantics(ABC):
         >>> ltn.semantics.stable_product.with_hyperparameters(p_exists=6).Exists
         Aggreg_pMean(p=6, stable=True)
         """
-        known = self._named()
+        known = self._fields_by_name()
         changes: dict[str, dict[str, Any]] = {}
         for name, value in values.items():
             if name not in known:
@@ -159,15 +162,15 @@ class BaseSemantics(ABC):
         operators: dict[str, Any] = {s: config.build(d) for s, d in description["operators"].items()}
         return cls().replace(**operators)
 
-    def _following(self) -> dict[str, Any]:
-        """The fields to compute anew when others change."""
+    def _dependent_fields(self) -> dict[str, Any]:
+        """The fields to compute again when others change."""
         return {}
 
     def _symbols(self) -> list[str]:
         return [field.name for field in dataclasses.fields(self)]
 
-    def _named(self) -> dict[str, tuple[str, str]]:
-        """For each name of a hyper-parameter the symbol and the field of its operator."""
+    def _fields_by_name(self) -> dict[str, tuple[str, str]]:
+        """The symbol, and the field of its operator, for each name of a hyper-parameter."""
         operators = {symbol: getattr(self, symbol) for symbol in self._symbols()}
         return {
             f"{field.name}_{symbol.lower()}": (symbol, field.name)
@@ -233,7 +236,7 @@ class Semantics(BaseSemantics):
             SatAgg=Wrapper_Formula_Aggregator(self.SatAgg),
         )
 
-    def _following(self) -> dict[str, Any]:
+    def _dependent_fields(self) -> dict[str, Any]:
         return {"Equiv": None} if self.Equiv == self._composed_equiv() else {}
 
     def _composed_equiv(self) -> fuzzy_ops.Equiv:
@@ -245,7 +248,7 @@ class LogSemantics(BaseSemantics):
     """Operators on log-truths, for formulas in negation normal form; by default those of the product.
 
     There is no negation and no implication: a negated atom has a log-truth of its own. So it does not combine
-    formulas one operator at a time; `ltn.Theory("log_product")` evaluates whole formulas by it.
+    formulas one operator at a time; `ltn.Theory("log_product")` evaluates whole formulas with it.
 
     >>> import ltn
     >>> ltn.semantics.log_product.replace(Exists=ltn.fuzzy_ops.Aggreg_LogMeanExp(p=4)).Exists

@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-# Up to so many features, a loop over them is faster than a sum along their axis.
+# Up to this many features, a loop over them is faster than a sum along their axis.
 _MOST_FEATURES = 8
 
 
@@ -188,6 +188,6 @@ def norm(vectors: tf.Tensor, features: Sequence[int]) -> tf.Tensor:
 
 @tf.custom_gradient
 def _root(squared: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
-    # The root's gradient is infinite at 0: there it is taken for 0.
+    # The root's gradient is infinite at 0: there it is taken as 0.
     root = tf.sqrt(squared)
     return root, lambda upstream: upstream * tf.math.divide_no_nan(0.5, root)

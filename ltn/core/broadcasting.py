@@ -26,7 +26,7 @@ def broadcast_exprs(exprs: Sequence[Expression], in_place: bool = False) -> list
     order = axes.union(labels)
     found = axes.sizes(as_tensors(exprs), labels)
     return [
-        _replaced(expr, axes.broadcast(expr.tensor, expr.free_vars, order, found), order, in_place)
+        _replace(expr, axes.broadcast(expr.tensor, expr.free_vars, order, found), order, in_place)
         for expr in exprs
     ]
 
@@ -45,7 +45,7 @@ def transpose_free_vars(expr: Expression, new_var_order: Sequence[str], in_place
             f"`new_var_order` must be a permutation of {list(expr.free_vars)}; got {list(new_var_order)}."
         )
     tensor = axes.reorder(expr.tensor, expr.free_vars, new_var_order)
-    return _replaced(expr, tensor, new_var_order, in_place)
+    return _replace(expr, tensor, new_var_order, in_place)
 
 
 def broadcast_wff_and_mask(wff: Formula, mask: Formula) -> Formula:
@@ -64,7 +64,7 @@ def broadcast_wff_and_mask(wff: Formula, mask: Formula) -> Formula:
     return Formula(axes.broadcast(wff.tensor, wff.free_vars, order, found), order)
 
 
-def _replaced(expr: Expression, tensor: object, free_vars: Sequence[str], in_place: bool) -> Expression:
+def _replace(expr: Expression, tensor: object, free_vars: Sequence[str], in_place: bool) -> Expression:
     if not in_place:
         return expr.of_this_kind(tensor, free_vars)
     if isinstance(expr, keras.Layer):

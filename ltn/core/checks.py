@@ -82,7 +82,7 @@ def check_truths(values: tf.Tensor, what: str) -> None:
 
 
 def check_sizes(sizes: Sequence[Any], requirement: str) -> list[Any]:
-    """The sizes, all equal or an error; those unknown when tracing are compared where checks are on."""
+    """The sizes; raise unless they are equal. Sizes unknown when tracing are compared where checks are on."""
     known = [size for size in sizes if isinstance(size, int)]
     if len(set(known)) > 1:
         raise LogicValueError(f"{requirement}; got {', '.join(str(size) for size in sizes)}.")
@@ -90,6 +90,6 @@ def check_sizes(sizes: Sequence[Any], requirement: str) -> list[Any]:
         return list(sizes)
     found = tf.stack([tf.cast(size, tf.int32) for size in sizes])
     check = tf.debugging.Assert(tf.reduce_all(found == found[0]), [requirement, "got:", found])
-    # What uses a size comes after the check, lest another error be faster.
+    # Sizes are used after the check, lest another error come first.
     with tf.control_dependencies([check]):
         return [size if isinstance(size, int) else tf.identity(size) for size in sizes]

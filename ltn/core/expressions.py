@@ -97,8 +97,8 @@ class Expression:
     def to_frame(self) -> pd.DataFrame:
         """A table of the values, labelled with the variables and the names of their individuals.
 
-        Of a formula: one variable gives the rows of a column `truth`; of several, the last gives the columns.
-        Of a term: a row for each combination of individuals, a column for each feature.
+        A formula over one variable has a column `truth`; over several, the last variable gives the columns. A
+        term has a row for each combination of individuals, and a column for each feature.
 
         >>> import ltn
         >>> x, y = ltn.Variable("x", [0.1, 0.7]), ltn.Variable("y", [0.2, 0.3, 0.9])
@@ -109,17 +109,17 @@ class Expression:
         1  0.0  0.0  1.0
         """
         values = np.asarray(self.tensor)
-        levels = [
+        indexes = [
             pd.Index(self.individuals.get(variable, range(size)), name=variable)
             for variable, size in zip(self.free_vars, values.shape, strict=False)
         ]
         if isinstance(self, Term):
-            features = values.reshape(math.prod(len(level) for level in levels), -1)
-            return pd.DataFrame(features, index=_index(levels))
-        if len(levels) < 2:
-            return pd.DataFrame({"truth": values.reshape(-1)}, index=_index(levels))
+            features = values.reshape(math.prod(len(index) for index in indexes), -1)
+            return pd.DataFrame(features, index=_index(indexes))
+        if len(indexes) < 2:
+            return pd.DataFrame({"truth": values.reshape(-1)}, index=_index(indexes))
         return pd.DataFrame(
-            values.reshape(-1, values.shape[-1]), index=_index(levels[:-1]), columns=levels[-1]
+            values.reshape(-1, values.shape[-1]), index=_index(indexes[:-1]), columns=indexes[-1]
         )
 
     def _get_axis_of_free_var(self, free_var: str) -> int:
@@ -138,7 +138,7 @@ class Expression:
         return self.of_this_kind(self.tensor, self.free_vars)
 
     def of_this_kind(self, tensor: tf.Tensor, free_vars: Sequence[str]) -> Expression:
-        """A plain `Formula`, `Term` or `Expression`, as this one is."""
+        """A plain `Formula`, `Term` or `Expression`, of the same kind as this one."""
         kind = next(k for k in (Formula, Term, Expression) if isinstance(self, k))
         return kind(tensor, free_vars)
 
@@ -239,13 +239,13 @@ def connect(operator: Callable[..., Any], *formulas: Formula, **kwargs: Any) -> 
     are aligned with axes of size 1 and broadcast by the operator; none is copied.
     """
     _check_operands(operator, formulas)
-    tensors, order = aligned(formulas)
+    tensors, order = align_formulas(formulas)
     return Formula(operator(*tensors, **kwargs), order)
 
 
 @no_autograph
-def aligned(formulas: Sequence[Formula]) -> tuple[list[tf.Tensor], list[str]]:
-    """The formulas' tensors over the union of their free variables, with axes of size 1; that union."""
+def align_formulas(formulas: Sequence[Formula]) -> tuple[list[tf.Tensor], list[str]]:
+    """The formulas' tensors over the union of their free variables, with axes of size 1; and that union."""
     labels = [formula.free_vars for formula in formulas]
     order = axes.union(labels)
     found = axes.sizes(as_tensors(formulas), labels)
@@ -278,10 +278,10 @@ def _as_indices(indices: Any) -> tf.Tensor:
     return tf.cast(index, tf.int32)
 
 
-def _index(levels: list[pd.Index]) -> pd.Index:
-    if not levels:
+def _index(indexes: list[pd.Index]) -> pd.Index:
+    if not indexes:
         return pd.RangeIndex(1)
-    return levels[0] if len(levels) == 1 else pd.MultiIndex.from_product(levels)
+    return indexes[0] if len(indexes) == 1 else pd.MultiIndex.from_product(indexes)
 
 
 def as_tensors(expressions: Iterable[Expression]) -> list[tf.Tensor]:

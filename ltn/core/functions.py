@@ -24,7 +24,7 @@ class Function(Symbol):
         name: shown in messages.
 
     `f(t)` and `f([t1, ..., tm])` give a `Term` over the union of the terms' free variables, in order of first
-    appearance; further arguments, as `training=True`, reach the model.
+    appearance; further arguments, such as `training=True`, reach the model.
 
     >>> import ltn
     >>> x, y = ltn.Variable("x", [1.0, 2.0]), ltn.Variable("y", [10.0, 20.0, 30.0])
@@ -62,7 +62,7 @@ class Function(Symbol):
         """A function on a multilayer perceptron: elu hidden layers and a linear output of a shape.
 
         Args:
-            input_shapes: for each argument the shape of its features, or an int; the arguments are
+            input_shapes: the shape of the features of each argument, or an int; the arguments are
                 flattened and concatenated.
             output_shape: the shape of the value's features, or an int.
             hidden_layer_sizes: units of each hidden layer.

@@ -45,5 +45,5 @@ chosen: contextvars.ContextVar[Connectives] = contextvars.ContextVar("semantics"
 
 
 def connectives() -> Connectives:
-    """Those that hold now."""
+    """The connectives that are in force now."""
     return chosen.get(DEFAULT)

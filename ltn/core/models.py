@@ -71,7 +71,7 @@ class ClassifierModel(keras.Model, ABC):
     ) -> tf.Tensor:
         """One truth value per row, shape (N,). Keras itself hands `training` on to the layers within."""
         individuals = inputs[:-1] if self.with_class_indexing else inputs
-        truths = self.values(self.network(packed(self.network, individuals, True), *args, **kwargs))
+        truths = self.values(self.network(pack_inputs(self.network, individuals, True), *args, **kwargs))
         if not self.with_class_indexing:
             return tf.squeeze(truths, axis=1)
         return tf.gather(truths, tf.cast(class_numbers(inputs[-1], 1), tf.int32), batch_dims=1)
@@ -116,7 +116,7 @@ class LogitsModel(ClassifierModel):
 
     @no_autograph
     def log_values(self, output: tf.Tensor, negated: bool) -> tf.Tensor:
-        """The logarithm of each probability, or of one minus it; finite for finite logits, as its slope."""
+        """The logarithm of each probability, or of one minus it; finite with its slope for finite logits."""
         self._look_at(output)
         return log_activation(at_least_float32(output), self.activation_function, negated)
 
@@ -190,15 +190,15 @@ def log_sigmoid(logits: tf.Tensor, negated: bool) -> tf.Tensor:
 
 
 def _log_one_minus_softmax(logits: tf.Tensor) -> tf.Tensor:
-    # Up to p = 1/2, 1 - p keeps its digits. Above, where at most one class is, it is the sum of the others,
-    # taken from their logits.
+    # Up to p = 1/2, 1 - p keeps its digits. At most one class is above; for it 1 - p is the sum of the
+    # others, taken from their logits.
     logs = tf.nn.log_softmax(logits)
     if logits.shape[-1] == 0:
         return logs
     above = logs > math.log(0.5)
     others = tf.reduce_logsumexp(tf.where(above, logits.dtype.min, logits), -1, keepdims=True)
     of_others = others - tf.reduce_logsumexp(logits, -1, keepdims=True)
-    # Of a single class there are no others.
+    # A single class has no others.
     of_others = tf.where(others > 0.5 * logits.dtype.min, of_others, tf.cast(log_zero, logits.dtype))
     return tf.where(above, of_others, log1mexp(tf.where(above, tf.cast(-1.0, logs.dtype), logs)))
 
@@ -214,7 +214,7 @@ class Logits(NamedTuple):
 def logits_of(output: tf.Tensor) -> tf.Tensor | None:
     """What came before the sigmoid that ends a Keras network; None where the output comes from elsewhere.
 
-    `output` is what the network returned, one value per row, and not computed on.
+    `output` is what the network returned, one value per row, unchanged since.
 
     >>> dense = keras.layers.Dense(1, activation="sigmoid", kernel_initializer="ones")
     >>> output = dense(tf.constant([[-200.0]]))
@@ -250,10 +250,10 @@ def at_least_float32(values: tf.Tensor) -> tf.Tensor:
 
 
 @no_autograph
-def packed(
+def pack_inputs(
     model: Callable[..., Any], tensors: Sequence[tf.Tensor], as_list: bool
 ) -> tf.Tensor | list[tf.Tensor]:
-    """What to call the model on: a list, or a lone tensor itself where the model wants it so."""
+    """What to call the model on: a list, or a lone tensor where the model wants one."""
     # A model that declares its inputs, and the layers that come with Keras, want a lone tensor; a
     # model that a user subclassed unpacks a list.
     wants_tensor = (

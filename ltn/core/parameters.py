@@ -49,7 +49,7 @@ class _Parameter(keras.Layer, ABC):
 
     @abstractmethod
     def __repr__(self) -> str:
-        """As the expression that it is, not as a layer."""
+        """Show the expression, not the layer."""
 
     @property
     def tensor(self) -> tf.Tensor | tf.Variable:
@@ -65,7 +65,7 @@ class Constant(_Parameter, Term):
     Args:
         value: shape `features`; a scalar gets a feature axis of size 1.
         trainable: whether it is learned, as an embedding; then `tensor` is a `tf.Variable`.
-        name: of the Keras layer that it is.
+        name: the name of its Keras layer.
 
     >>> Constant(3.0, trainable=False)
     Constant(tensor=[3.], free_vars=[])
@@ -87,7 +87,7 @@ class Proposition(_Parameter, Formula):
         truth_value: a number in [0, 1].
         trainable: whether it is learned; then `tensor` is a `tf.Variable` whose constraint keeps it in
             [0, 1] under any Keras optimizer.
-        name: of the Keras layer that it is.
+        name: the name of its Keras layer.
 
     >>> Proposition(0.3, trainable=False)
     Proposition(tensor=0.3, free_vars=[])

@@ -37,7 +37,7 @@ class Predicate(Symbol):
         name: shown in messages.
 
     `P(t)` and `P([t1, ..., tm])` give a `Formula` over the union of the terms' free variables, in order of
-    first appearance; further arguments, as `training=True`, reach the model.
+    first appearance; further arguments, such as `training=True`, reach the model.
 
     >>> import ltn
     >>> x, y = ltn.Variable("x", [0.1, 0.7]), ltn.Variable("y", [0.2, 0.3, 0.9])
@@ -78,7 +78,7 @@ class Predicate(Symbol):
 
         A caller that has `self.values(output)` already gives it as `values`.
 
-        `P([t1, ..., tm])` in parts, for a caller that runs networks itself:
+        A caller that runs networks itself computes `P([t1, ..., tm])` like this:
 
         >>> import ltn
         >>> P = ltn.Predicate.FromLogits(lambda args: tf.concat([args[0], -args[0]], axis=1), "softmax")
@@ -110,13 +110,13 @@ class Predicate(Symbol):
         """The logarithm of the truth values, or of one minus them; from logits where there are any.
 
         Args:
-            output: of the network, as for `truth`.
+            output: what the network returned, as for `truth`.
             batch: what the network ran on.
             classes: the term that indexes the classes, from `network_terms`.
             negated: log(1 - truth) instead of log(truth).
-            logits: of a network that ends with a sigmoid, what comes before it (`groundings.logits_of`): its
-                logarithm neither saturates nor stops learning. `FromLogits` needs none.
-            values: `self.log_values(output, negated, logits)`, of a caller that has it already.
+            logits: what comes before the sigmoid that ends a network (`models.logits_of`): its logarithm
+                neither saturates nor stops learning. `FromLogits` needs none.
+            values: `self.log_values(output, negated, logits)`, from a caller that has it already.
 
         >>> import ltn
         >>> P = ltn.Predicate.FromLogits(lambda args: args[0], "sigmoid", with_class_indexing=False)
@@ -203,7 +203,7 @@ class Predicate(Symbol):
         """A predicate on a multilayer perceptron: elu hidden layers and one sigmoid output.
 
         Args:
-            input_shapes: for each argument the shape of its features, or an int; the arguments are
+            input_shapes: the shape of the features of each argument, or an int; the arguments are
                 flattened and concatenated.
             hidden_layer_sizes: units of each hidden layer.
             name: shown in messages.
@@ -283,6 +283,6 @@ class Predicate(Symbol):
 
 
 def _are_all(classes: Term, count: axes.Size) -> bool:
-    """Whether the classes are known when tracing, and are all of them in their order: 0, 1, 2, ..."""
+    """Whether the classes are known when tracing, and are all in their order: 0, 1, 2, ..."""
     known = tf.get_static_value(classes.tensor)
     return known is not None and isinstance(count, int) and np.array_equal(known.ravel(), range(count))

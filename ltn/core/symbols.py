@@ -14,7 +14,7 @@ from ltn._autograph import no_autograph
 from ltn.core import axes
 from ltn.core.checks import check_sizes
 from ltn.core.expressions import Term, as_tensors
-from ltn.core.models import ClassifierModel, FeatureShape, input_shapes, packed
+from ltn.core.models import ClassifierModel, FeatureShape, input_shapes, pack_inputs
 from ltn.errors import LogicTypeError, LogicValueError
 
 
@@ -47,7 +47,7 @@ class Symbol(keras.Layer, ABC):
 
     @property
     def trainable_variables(self) -> list[Any]:
-        """The weights to learn. Before the model's first call it may have none yet: a warning."""
+        """The weights to learn; warns if the model has none yet, before its first call."""
         variables: list[Any] = super().trainable_variables
         network = self.network
         if not variables and isinstance(network, keras.Layer) and not network.built:
@@ -106,10 +106,10 @@ class Symbol(keras.Layer, ABC):
     def run(self, batch: Batch, as_list: bool, *args: Any, **kwargs: Any) -> tf.Tensor:
         """What the network returns for the batch, one row each: for `FromLogits` the logits.
 
-        `as_list` says whether a lone term was written in a list, as P([x]); further arguments reach the
+        `as_list` says whether a lone term was written in a list, as in P([x]); further arguments reach the
         network.
         """
-        inputs = packed(self.network, batch.tensors, as_list or isinstance(self.model, ClassifierModel))
+        inputs = pack_inputs(self.network, batch.tensors, as_list or isinstance(self.model, ClassifierModel))
         given = "one list of tensors" if isinstance(inputs, list) else "a tensor"
         size = axes.size_of(batch.tensors[0], 0)
         return self.check_run(lambda: self.network(inputs, *args, **kwargs), batch.shapes, size, given)
@@ -156,13 +156,13 @@ class Symbol(keras.Layer, ABC):
         if len(expected) != len(received):
             raise LogicValueError(f"{self!r} takes {len(expected)} argument(s); got {len(received)}.")
         for position, (wanted, came) in enumerate(zip(expected, received, strict=True), start=1):
-            if not _compatible(wanted, came):
+            if not _are_compatible(wanted, came):
                 raise LogicValueError(
                     f"{self!r}: argument {position} must have the feature shape {wanted}; got {came}."
                 )
 
 
-def _compatible(expected: FeatureShape, received: FeatureShape) -> bool:
+def _are_compatible(expected: FeatureShape, received: FeatureShape) -> bool:
     # Keras adds or drops a last axis of size 1 by itself.
     while expected and expected[-1] == 1:
         expected = expected[:-1]

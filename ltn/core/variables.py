@@ -71,7 +71,7 @@ class Variable(Term):
         Args:
             label: names the axis.
             constants: k terms of the same feature shape, without free variables.
-            tape: the recording tape, to be told early when it does not record. Without it the call
+            tape: the recording tape; an error tells at once if it does not record. Without it the call
                 must stand where a tape records, or the link is lost.
 
         >>> import ltn
@@ -128,8 +128,8 @@ def diag(*variables: Variable) -> list[Variable]:
 
         G(Q diag(x_1, ..., x_h) phi) = A_Q over i of G(phi)_{i, ..., i}
 
-    It holds from here on, until a quantifier binds them or `undiag` ends it: also after an error in
-    between. The variables, all with the same number of individuals, are returned.
+    The diagonal holds until a quantifier binds them or `undiag` ends it, even after an error in between.
+    Returns the variables, which must have the same number of individuals.
 
     >>> import ltn
     >>> x, l = ltn.Variable("x", [0.1, 0.2]), ltn.Variable("l", [0.3, 0.6])
@@ -141,7 +141,7 @@ def diag(*variables: Variable) -> list[Variable]:
 
 
 def diag_lock(*variables: Variable) -> list[Variable]:
-    """As `diag`, but quantifiers do not end it: only `undiag` does.
+    """Like `diag`, but quantifiers do not end it: only `undiag` does.
 
     >>> x, y = diag_lock(Variable("x", [1.0]), Variable("y", [2.0]))
     >>> x.free_vars == y.free_vars
@@ -210,7 +210,7 @@ def _diag(variables: tuple[Variable, ...], locked: bool) -> list[Variable]:
 
 
 def _check_recording(tape: tf.GradientTape) -> None:
-    # `stop_recording` raises, of one kind or the other, exactly when there is nothing to stop.
+    # `stop_recording` raises one error or the other exactly when there is nothing to stop.
     try:
         with tape.stop_recording():
             pass

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from ltn._autograph import no_autograph
 from ltn.core import axes
-from ltn.core.expressions import Formula, aligned, connect
+from ltn.core.expressions import Formula, align_formulas, connect
 from ltn.core.variables import Variable, check_variables, release
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops import Aggregator
@@ -21,7 +21,7 @@ from ltn.language.names import QUANTIFIERS
 class Wrapper_Connective:
     """A connective on formulas: G(phi o psi) = op(G(phi), G(psi)), over the union of their variables.
 
-    Called as `And(phi, psi)`; the variables are in order of first appearance. Keyword arguments, as
+    Called as `And(phi, psi)`; the variables are in order of first appearance. Keyword arguments, such as
     `stable=False`, reach the operator.
 
     >>> import ltn
@@ -48,9 +48,9 @@ class Wrapper_Quantifier:
     """A quantifier on formulas: G(Q x_1 ... x_h phi) = op over the axes x_1, ..., x_h of G(phi).
 
     Called as `Q(x, phi)`, `Q((x, y), phi)`, `Q(ltn.diag(x, y), phi)`. With `mask=m`, a formula over any
-    variables, only the combinations where m is nonzero count: the paper's guarded quantifier. Of an empty
-    selection a universal quantifier is 1 and an existential one 0. Keyword arguments, as `p=5`, reach the
-    aggregator.
+    variables, only the combinations where m is nonzero count: the paper's guarded quantifier. Over an empty
+    selection a universal quantifier is 1 and an existential one 0. Keyword arguments, such as `p=5`, reach
+    the aggregator.
 
     Args:
         aggreg_op: an aggregator, or any callable `op(xs, axis=...)`. One that takes `mask=` receives it; any
@@ -121,7 +121,7 @@ def operands(
                 f"`{role}` must be a formula; got a {type(formula).__name__}: {formula!r}. "
                 "A quantifier is called Q(x, formula), or Q((x, y), formula)."
             )
-    tensors, order = aligned(list(guarded.values()))
+    tensors, order = align_formulas(list(guarded.values()))
     for label in labels:
         if label not in order:
             raise LogicValueError(
@@ -154,7 +154,7 @@ def aggregate(
     if "mask" not in inspect.signature(operator).parameters:
         return _row_by_row(operator, xs, axis, mask, empty, **kwargs)
     some = tf.reduce_any(mask, axis, keepdims=True)
-    # Where nothing is selected all is, lest a mean of nothing put NaN into the gradient.
+    # Where nothing is selected, all is taken: a mean of nothing would put NaN into the gradient.
     value = operator(xs, axis=axis, mask=mask | ~some, **kwargs)
     return tf.where(tf.squeeze(some, axis), value, tf.constant(empty, xs.dtype))
 
@@ -208,11 +208,11 @@ class Wrapper_Formula_Aggregator:
 
     def __call__(self, formulas: Sequence[Formula], *args: Any, **kwargs: Any) -> Formula:
         """The satisfaction of all the formulas together."""
-        return Formula(self.aggreg_op(self._stacked(formulas, *args), axis=0, **kwargs), [])
+        return Formula(self.aggreg_op(self._stack(formulas, *args), axis=0, **kwargs), [])
 
     @staticmethod
     @no_autograph
-    def _stacked(formulas: Sequence[Formula], *args: Any) -> tf.Tensor:
+    def _stack(formulas: Sequence[Formula], *args: Any) -> tf.Tensor:
         if args or isinstance(formulas, Formula):
             raise LogicTypeError("The formula aggregator takes one list of formulas: SatAgg([phi, psi]).")
         formulas = list(formulas)

@@ -110,7 +110,7 @@ class Flag(_OnRows):
 
 @dataclass(frozen=True)
 class Project(Step):
-    """An operand, projected away from 0 or 1 as a stable connective needs it."""
+    """An operand, projected away from 0 or 1 for a stable connective."""
 
     value: Value
     projection: Projection
@@ -157,7 +157,7 @@ class Compare(Step):
 
 @dataclass(frozen=True)
 class Crisp(Step):
-    """A truth that is given as such, or its negation, as a value of the space."""
+    """A given truth, or its negation, as a value of the space."""
 
     truth: Value
     negated: bool
@@ -270,7 +270,7 @@ def _plan_comparison(planner: Planner, node: Comparison, frame: Frame, negated: 
 def _domain_of_equality(planner: Planner, node: Comparison) -> Domain | None:
     """The domain whose equality is meant: that of a side, or of a term from which a side is computed."""
     sides = [node.left, node.right]
-    # What is applied to a term has left its domain.
+    # The value of a function has left the domain of its arguments.
     pending, inner = [*reversed(sides)], []
     while pending:
         part = pending.pop()

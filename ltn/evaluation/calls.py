@@ -1,6 +1,6 @@
 """Calls of networks: where each is made, which are made together, and what they return.
 
-A network is called once for equal inputs, and all its calls that can be made at one time are one run. Which
+A network is called once for equal inputs, and all its calls that can be made together are one run. Which
 calls there are is known only after all formulas have been seen. So formulas are planned twice, by the same
 rules: the first time tells which calls there are, and the second time knows them.
 """
@@ -25,7 +25,7 @@ Reading = Callable[[tf.Tensor, tf.Tensor | None], tf.Tensor]
 
 @dataclass(frozen=True)
 class Call:
-    """A symbol on terms in a frame; calls with one key have the same inputs, row by row."""
+    """A symbol on terms in a frame; calls with equal keys have the same inputs, row by row."""
 
     node: Apply
     frame: tuple[tuple[str, str], ...]
@@ -66,7 +66,7 @@ class Calls:
         self._source = source
         self._symbols = symbols
         self._needed: dict[Hashable, Call] = {}
-        self._levels: dict[Hashable, int] = {}
+        self._depths: dict[Hashable, int] = {}
         self._runs: dict[Hashable, tuple[SharedRun, int]] = {}
         self._wide: set[Hashable] = set()
         if before is not None:
@@ -78,7 +78,7 @@ class Calls:
 
     def call(self, node: Apply, variables: Sequence[str], frame: Frame) -> Call:
         """Where to call a network that is needed in a frame; `variables` are those of its inputs."""
-        call = self._at(node, self._frames.place({v: frame[v] for v in variables}))
+        call = self._call_at(node, self._frames.place({v: frame[v] for v in variables}))
         self._needed[call.key] = call
         return self._choose(call)
 
@@ -88,9 +88,9 @@ class Calls:
             self._runs[call.key] = SharedRun(call.node.symbol, (call,)), 0
         return self._runs[call.key]
 
-    def note(self, run: SharedRun, level: int) -> None:
-        """Keep in mind how many runs of networks come before this one."""
-        self._levels.update((call.key, level) for call in run.calls)
+    def note(self, run: SharedRun, depth: int) -> None:
+        """Record how many runs of networks come before this one."""
+        self._depths.update((call.key, depth) for call in run.calls)
 
     def _expect(self, before: Calls) -> None:
         by_base: dict[Hashable, dict[Hashable, Call]] = {}
@@ -103,22 +103,22 @@ class Calls:
         self._wide.update(before._needed)
         groups: dict[tuple[str, int], dict[Hashable, Call]] = {}
         for call in map(self._choose, before._needed.values()):
-            level = before._levels.get(call.key, _depth(call.node, self._symbols) - 1)
-            groups.setdefault((call.node.symbol, level), {})[call.key] = call
+            depth = before._depths.get(call.key, _nesting(call.node, self._symbols) - 1)
+            groups.setdefault((call.node.symbol, depth), {})[call.key] = call
         for (symbol, _), calls in groups.items():
             run = SharedRun(symbol, tuple(calls.values()))
             self._runs.update((key, (run, place)) for place, key in enumerate(calls))
 
     def _base(self, call: Call) -> Call:
-        return self._at(call.node, self._frames.base(dict(call.frame)))
+        return self._call_at(call.node, self._frames.base(dict(call.frame)))
 
     def _choose(self, call: Call) -> Call:
         """The call, or one on more individuals that is made anyway."""
-        wider = (self._at(call.node, frame) for frame in self._frames.below(dict(call.frame)))
-        # The last is on the most.
+        wider = (self._call_at(call.node, frame) for frame in self._frames.below(dict(call.frame)))
+        # The last one is on the most individuals.
         return [call, *(other for other in wider if other.key in self._wide)][-1]
 
-    def _at(self, node: Apply, frame: Frame) -> Call:
+    def _call_at(self, node: Apply, frame: Frame) -> Call:
         names = {variable: f"${position}" for position, variable in enumerate(frame)}
         positions = {label: position for position, label in enumerate(dict.fromkeys(frame.values()))}
         bases = self._frames.base(frame)
@@ -130,7 +130,7 @@ class Calls:
         return Call(node, tuple(frame.items()), (_write(node, names), where))
 
 
-class Returned:
+class RunOutput:
     """The rows that a network returned in one run, and the logits behind them where it has any.
 
     `counts` tells how many of them belong to each of the calls that were run together.
@@ -143,7 +143,7 @@ class Returned:
         self._read: dict[Hashable, list[tf.Tensor]] = {}
 
     def read(self, key: Hashable, reading: Reading) -> list[tf.Tensor]:
-        """For each call its part of a reading, which treats each row alone, and is done once for all rows.
+        """What a reading gives for each call; it is done once for all rows, and treats each row alone.
 
         `key` stands for the reading.
         """
@@ -154,10 +154,10 @@ class Returned:
 
 
 class Output(NamedTuple):
-    """What a network returned for one call: a part of its rows, and what it was called on."""
+    """What a network returned for one call: some of the rows of a run, and what it was called on."""
 
-    returned: Returned
-    part: int
+    run: RunOutput
+    position: int
     batch: Batch
 
     @property
@@ -168,15 +168,15 @@ class Output(NamedTuple):
     @property
     def logits(self) -> tf.Tensor | None:
         """The logits behind the rows; None where there are none."""
-        return None if self.returned.logits is None else self.read("logits", lambda _, logits: logits)
+        return None if self.run.logits is None else self.read("logits", lambda _, logits: logits)
 
     def read(self, key: Hashable, reading: Reading) -> tf.Tensor:
-        """The part of `Returned.read` that belongs to this call."""
-        return self.returned.read(key, reading)[self.part]
+        """What `RunOutput.read` gives for this call."""
+        return self.run.read(key, reading)[self.position]
 
 
-def _depth(node: Node, symbols: Mapping[str, Any]) -> int:
-    """How many networks are applied one on another."""
+def _nesting(node: Node, symbols: Mapping[str, Any]) -> int:
+    """How many networks are applied to each other's values in a term."""
 
     def deepest(node: Node, below: tuple[int, ...]) -> int:
         return max(below, default=0) + (isinstance(node, Apply) and node.symbol in symbols)

@@ -1,6 +1,6 @@
 """Quantifiers in chunks: few individuals at a time, so that memory does not grow with their number.
 
-The individuals of one bound variable (or diagonal) are taken in slices. A plan of its own computes what an
+The individuals of one bound variable (or diagonal) are taken in slices. A separate plan computes what an
 aggregator keeps of one slice; the slice itself is forgotten (`slices`).
 """
 
@@ -21,10 +21,10 @@ from ltn.evaluation.planner import FormulaIn, PartIn, Planner, Rule, check_same_
 from ltn.evaluation.quantifiers import (
     Aggregation,
     KeepPart,
-    aggregator,
     is_divided,
     join_replicas,
     plan_range,
+    require_aggregator,
 )
 from ltn.evaluation.slices import map_slices
 from ltn.fuzzy_ops.aggregation import Part
@@ -32,15 +32,15 @@ from ltn.language import Node, Quantifier
 
 
 @dataclass(frozen=True)
-class InChunks(Aggregation):
+class QuantifyInChunks(Aggregation):
     """The value of a quantified formula, from what is kept of each slice of its individuals.
 
     Attributes:
         free: the axes that stay.
         node: the formula.
         chunk: how many combinations of individuals are evaluated at once.
-        dense: whether all slices but the last have one size, as XLA needs it.
-        divided: whether each replica has a part of the individuals.
+        dense: whether all slices but the last have one size, which XLA needs.
+        divided: whether each replica has only some of the individuals.
         plan: the plan of one slice.
     """
 
@@ -56,7 +56,7 @@ class InChunks(Aggregation):
         return self.free
 
     def compute(self, execution: Execution) -> tf.Tensor:
-        operator = aggregator(self.operator(execution))
+        operator = require_aggregator(self.operator(execution))
         options = self.hyperparameters(execution)
         part = operator.merge(self._parts(execution), **options)
         if self.divided:
@@ -83,7 +83,7 @@ class InChunks(Aggregation):
         """The variables whose individuals are sliced, how many of these there are, and how many at a time."""
         groundings = execution.world.groundings
         group = longest_group(groundings, self.node)
-        # All of them are read here, outside the loop: replicas would have to meet in every slice.
+        # They are read outside the loop: inside it, replicas would have to meet in every slice.
         counts = [axes.size_of(groundings.variable(variable), 0) for variable in group]
         count = _known_size(check_same_size(f"diag({', '.join(group)})", counts))
         others = combinations(groundings, self.node, lambda v: axes.size_of(groundings.variable(v), 0), group)
@@ -91,7 +91,7 @@ class InChunks(Aggregation):
         if isinstance(count, int) and isinstance(others, int):
             return group, count, max(min(limit // max(others, 1), count), 1)
         rows = limit // (max(others, 1) if isinstance(others, int) else tf.maximum(others, 1))
-        # No more than there are, which an int32 counts.
+        # At most `count`, which is an int32.
         return group, count, tf.maximum(tf.minimum(tf.cast(rows, tf.int32), count), 1)
 
     def _parts(self, execution: Execution) -> Part:
@@ -104,7 +104,7 @@ class InChunks(Aggregation):
             [part] = self._inner(execution, group, start, size, data).run(self.plan)
             return part
 
-        def mapped(slices: Any, size_of: Callable[[Any], Any]) -> Part:
+        def map_all(slices: Any, size_of: Callable[[Any], Any]) -> Part:
             stacked = map_slices(
                 execution.world, self.node, slices, lambda k, data: slice_of(k * rows, size_of(k), data)
             )
@@ -114,11 +114,11 @@ class InChunks(Aggregation):
 
         if not is_known and not self.dense:
             slices = tf.maximum((count + rows - 1) // rows, 1)
-            return mapped(slices, lambda k: tf.minimum(rows, count - k * rows))
-        # All slices have one size, as XLA needs it, but for what is left. Without individuals there is one
-        # slice, which is empty.
+            return map_all(slices, lambda k: tf.minimum(rows, count - k * rows))
+        # XLA needs slices of one size; what is left is a last one. Without individuals there is one empty
+        # slice.
         size, slices = least(rows, count), most(count // rows, 1)
-        whole, rest = mapped(slices, lambda _: size), count - slices * size
+        whole, rest = map_all(slices, lambda _: size), count - slices * size
         if is_known and not rest:
             return whole
         last = slice_of(count - rest, rest, {})
@@ -126,7 +126,7 @@ class InChunks(Aggregation):
 
 
 def are_needed(planner: Planner, node: Quantifier, frame: Frame, chunk: int) -> bool:
-    """Whether a quantifier is evaluated in chunks: not where all its combinations fit into one."""
+    """Whether a quantifier is evaluated in chunks: not if all its combinations fit into one."""
     if dict(frame) != planner.root(node):
         # A slice has axes of its own, not the tuples or diagonals of a formula around it.
         return False
@@ -154,7 +154,7 @@ def plan_chunks(planner: Planner, request: FormulaIn) -> Rule:
     divided = is_divided(planner, node)
     free, dense = plan.results[0].axes, planner.settings.dense
     return planner.add(
-        InChunks(node.kind, node.options, request.owner, free, node, chunk, dense, divided, plan)
+        QuantifyInChunks(node.kind, node.options, request.owner, free, node, chunk, dense, divided, plan)
     )
 
 
@@ -166,7 +166,7 @@ def plan_part(planner: Planner, request: PartIn) -> Rule:
 
 
 def longest_group(groundings: Groundings, node: Quantifier) -> tuple[str, ...]:
-    """The group of variables with the most individuals, which are sliced; an unknown number is largest."""
+    """The group of variables with the most individuals, which are sliced; unknown counts as most."""
 
     def length(group: tuple[str, ...]) -> float:
         counts = [groundings.count(variable) for variable in group]
@@ -198,7 +198,7 @@ def combinations(
     sizes = {group: _known_size([size_of(variable) for variable in group]) for group in groups}
     if all(isinstance(size, int) for size in sizes.values()):
         return max((math.prod(sizes.get(group, 1) for group in path) for path in paths), default=1)
-    # More than an int32 can count.
+    # There may be more than an int32 can count.
     wide = {group: tf.cast(size, tf.int64) for group, size in sizes.items()}
     one = tf.ones([], tf.int64)
     return tf.reduce_max([math.prod((wide.get(group, one) for group in path), start=one) for path in paths])
@@ -210,7 +210,7 @@ def _known_size(sizes: Sequence[axes.Size]) -> axes.Size:
 
 
 def _variables(planner: Planner, node: Quantifier) -> list[str]:
-    """One variable of each group that is bound in a formula, and those that are free."""
+    """One variable of each group that is bound in a formula, and the free variables."""
     bound = [group for inner in node.walk() if isinstance(inner, Quantifier) for group in inner.groups]
     known = planner.groundings.count
     return [next((v for v in group if known(v) is not None), group[0]) for group in bound] + list(

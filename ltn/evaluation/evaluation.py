@@ -34,11 +34,10 @@ from ltn.evaluation.planner import (
 from ltn.evaluation.quantifiers import bind_all, has_variables, narrow
 from ltn.evaluation.spaces import Space
 from ltn.evaluation.table import PlanTable
-from ltn.fuzzy_ops.base import Projected
+from ltn.fuzzy_ops.base import ProjectedConnective
 from ltn.language import Binary, Node, Not, Quantifier
 from ltn.language.names import FORALL
 
-# The rule for each kind of request.
 RULES: Rules = {
     FormulaIn: formulas.plan_formula,
     PartIn: chunks.plan_part,
@@ -90,7 +89,7 @@ class Instances(NamedTuple):
 
 
 class Evaluation:
-    """Formulas under fixed groundings; equal parts of them are computed once.
+    """Formulas under fixed groundings; what they have in common is computed once.
 
     Args:
         groundings: what variables and constants denote.
@@ -138,7 +137,7 @@ class Evaluation:
         """The groundings of terms and formulas, over their free variables in order of appearance.
 
         Formulas are given as `Space.prepare` makes them; their tensors hold values of the space.
-        `options` may give to each of them options of quantifiers which its text does not set.
+        `options` gives each of them the options of quantifiers that its text does not set.
         """
         world = self._divide(nodes)
         plan = self._plan(world, nodes, options)
@@ -193,7 +192,9 @@ class Evaluation:
             if not isinstance(request, FormulaIn):
                 raise RuntimeError("A trace is made of formulas.")
             requests.append(request)
-            below[request] = [_asked_for(planner, request, child) for child in _formulas_below(request.node)]
+            below[request] = [
+                _request_below(planner, request, child) for child in _formulas_below(request.node)
+            ]
             pending += below[request]
         traces: dict[Request, Trace] = {}
         for request in reversed(requests):
@@ -203,9 +204,9 @@ class Evaluation:
         return traces[requests[0]]
 
     def instances(self, node: Node, options: Options | None = None, written: Node | None = None) -> Instances:
-        """What a formula claims of each combination of individuals; of tuples, where a guard selects them.
+        """What a formula claims of each combination of individuals, or of each tuple that its guards select.
 
-        Errors show the formula as it was `written`, if it was prepared since.
+        Errors show the formula as it was `written`, before it was prepared.
         """
         own, shown = [options or {}], written or node
         planner = Planner(self.world, Settings(), RULES, self.plans.memory)
@@ -246,14 +247,14 @@ class Evaluation:
         return self.groundings.signature.sort_of(node).is_formula
 
     def _divide(self, nodes: Sequence[Node]) -> World:
-        """The world in which replicas share the data that each of them needs as a whole."""
+        """The world in which each replica has all the data that it needs whole."""
         if replicas.count() == 1:
             return self.world
         return self.world._replace(groundings=share(self.groundings, nodes))
 
 
 def share(groundings: Groundings, nodes: Sequence[Node]) -> Groundings:
-    """The groundings in which replicas share the data of variables that meet divided ones."""
+    """The groundings in which a variable that meets divided data ranges over the data of all replicas."""
 
     def kinds(group: Sequence[str]) -> set[str]:
         return {(groundings.source(variable) or ("none", ""))[0] for variable in group}
@@ -270,14 +271,14 @@ def share(groundings: Groundings, nodes: Sequence[Node]) -> Groundings:
         pending += [(child, path) for child in reversed(below)]
         if not below:
             paths.append(path)
-    # Data that a `diag` pairs with individuals of its own are not divided either.
+    # Data that a `diag` pairs with other individuals are not divided either.
     paired = [group for path in paths for group in path if kinds(group) != {"data"}]
-    return groundings.share(replicas.meeting(paths, paired))
+    return groundings.share(replicas.variables_to_gather(paths, paired))
 
 
 def _kind(operator: Any) -> Hashable:
     """The properties of an operator on which a plan depends."""
-    return type(operator), operator.projection if isinstance(operator, Projected) else None
+    return type(operator), operator.projection if isinstance(operator, ProjectedConnective) else None
 
 
 def _formulas_below(node: Node) -> tuple[Node, ...]:
@@ -286,7 +287,7 @@ def _formulas_below(node: Node) -> tuple[Node, ...]:
     return node.children if isinstance(node, Not | Binary) else ()
 
 
-def _asked_for(planner: Planner, request: FormulaIn, node: Node) -> FormulaIn:
+def _request_below(planner: Planner, request: FormulaIn, node: Node) -> FormulaIn:
     """The request that another one made for a formula below it."""
     return next(
         asked for asked in planner.asked[request] if isinstance(asked, FormulaIn) and asked.node == node

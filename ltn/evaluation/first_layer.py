@@ -36,7 +36,7 @@ class FirstLayer(NamedTuple):
 
     @classmethod
     def of(cls, network: Any) -> FirstLayer | None:
-        """The first layer of a network; None where it is not one that can be taken apart."""
+        """The first layer of a network; None where it cannot be taken apart."""
         if not isinstance(network, keras.Model) or not type(network).__module__.startswith("keras."):
             return None
         inputs = getattr(network, "inputs", None)
@@ -53,7 +53,7 @@ class FirstLayer(NamedTuple):
             layers.insert(0, layer)
             [tensor] = came_from
         # Flattened or not, they must be the inputs in their order.
-        flat = [came if any(came is each for each in inputs) else _flattened(came) for came in came_from]
+        flat = [came if any(came is each for each in inputs) else _before_flatten(came) for came in came_from]
         in_order = len(flat) == len(inputs) and all(a is b for a, b in zip(flat, inputs, strict=True))
         is_flat = all(len(came.shape) == 2 and came.shape[1] is not None for came in came_from)
         is_float = all(tensor.dtype == "float32" for tensor in inputs)
@@ -97,8 +97,8 @@ class FirstLayer(NamedTuple):
         return products + tf.convert_to_tensor(self.dense.bias) if self.dense.use_bias else products
 
 
-def _flattened(tensor: Any) -> Any:
-    """What a Flatten layer made a tensor of; None where another layer did."""
+def _before_flatten(tensor: Any) -> Any:
+    """The input of the Flatten layer that made a tensor; None where another layer made it."""
     layer, came_from, _ = _private.origin_of(tensor)
     return came_from[0] if type(layer) is keras.layers.Flatten else None
 
@@ -115,7 +115,7 @@ def _is_plain(layer: keras.Layer) -> bool:
 
 
 def _rows(term: Term, size: int) -> tf.Tensor:
-    """A term with its features in one axis."""
+    """A term with its features on one axis."""
     if len(term.feature_shape) == 1:
         return term.tensor
     sizes = [axes.size_of(term.tensor, axis) for axis in range(len(term.free_vars))]

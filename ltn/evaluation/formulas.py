@@ -12,7 +12,7 @@ from ltn.evaluation.atoms import Project, is_atom, plan_atom
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import FormulaIn, Planner, Rule
-from ltn.fuzzy_ops.base import Projected, Projection
+from ltn.fuzzy_ops.base import ProjectedConnective, Projection
 from ltn.language import And, Binary, Iff, Implies, Node, Not, Or, Quantifier
 
 _OPERATORS: dict[type[Node], str] = {And: "And", Or: "Or", Implies: "Implies", Iff: "Equiv"}
@@ -66,7 +66,7 @@ def _plan_connective(planner: Planner, request: FormulaIn) -> Rule:
         raise RuntimeError(f"There is no rule for the formula `{node}`.")
     name = _OPERATORS[type(node)]
     operator = getattr(planner.space.semantics, name)
-    projection = operator.projection if isinstance(operator, Projected) else None
+    projection = operator.projection if isinstance(operator, ProjectedConnective) else None
     operands = []
     for operand in (node.left, node.right):
         if projection is None:

@@ -52,7 +52,7 @@ class Frames:
         return label
 
     def tuples(self, label: str) -> Tuples | None:
-        """The axis as one of tuples; None for an axis of individuals."""
+        """The axis of tuples with a label; None for an axis of individuals."""
         return self._tuples.get(label)
 
     def find(self, key: Hashable) -> str | None:
@@ -62,7 +62,7 @@ class Frames:
     def add(
         self, key: Hashable, parents: Sequence[str], frame: Frame, leading: str | None, origin: Any
     ) -> Tuples:
-        """A new axis of tuples in place of some axes of a frame; `key` stands for them."""
+        """A new axis of tuples in place of some axes of a frame; `find` knows it by its key."""
         label = f"tuples {len(self._tuples) + 1}"
         members = {variable: axis for variable, axis in frame.items() if axis in parents}
         self._tuples[label] = Tuples(label, tuple(parents), members, leading, origin)
@@ -86,17 +86,17 @@ class Frames:
             if tuples is None:
                 continue
             mine = {v: tuples.members[v] for v in frame if frame[v] == label}
-            drawn = self._drawn_on(tuples, mine)
+            drawn = self._first_axes(tuples, mine)
             if len(set(mine.values())) == 1 and len(tuples.parents) > 1:
                 placed.update(self.place(mine))
-            elif len(drawn) < len(self._drawn_on(tuples, tuples.members)):
-                placed.update(dict.fromkeys(mine, self._distinct(tuples, drawn)))
+            elif len(drawn) < len(self._first_axes(tuples, tuples.members)):
+                placed.update(dict.fromkeys(mine, self._distinct_axis(tuples, drawn)))
         return placed
 
-    def level(self, variable: str, label: str, levels: Collection[str]) -> str:
-        """The axis of a variable, below the given one, that is among `levels`; else its first axis."""
-        while label in self._tuples and label not in levels:
-            reduced = (low for low in self._reduced.get(label, ()) if low in levels)
+    def descend(self, variable: str, label: str, targets: Collection[str]) -> str:
+        """The axis of a variable, at or below the given one, that is among `targets`; else its first axis."""
+        while label in self._tuples and label not in targets:
+            reduced = (low for low in self._reduced.get(label, ()) if low in targets)
             shared = next((low for low in reduced if variable in self._tuples[low].members), None)
             if shared is not None:
                 return shared
@@ -120,12 +120,12 @@ class Frames:
         """Whether the axis `low` holds distinct combinations of the tuples of `high`."""
         return low in self._reduced.get(high, ())
 
-    def _drawn_on(self, tuples: Tuples, variables: Iterable[str]) -> dict[str, str]:
+    def _first_axes(self, tuples: Tuples, variables: Iterable[str]) -> dict[str, str]:
         """The first axes of some variables of the tuples, each with one variable that lies on it."""
         first = self.base(dict.fromkeys(variables, tuples.label))
         return {axis: variable for variable, axis in reversed(first.items())}
 
-    def _distinct(self, tuples: Tuples, drawn: dict[str, str]) -> str:
+    def _distinct_axis(self, tuples: Tuples, drawn: dict[str, str]) -> str:
         """The axis of the distinct combinations of some of the first axes that the tuples draw on."""
         for low in self._reduced.get(tuples.label, ()):
             if set(self._tuples[low].parents) == set(drawn):

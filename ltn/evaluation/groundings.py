@@ -30,7 +30,7 @@ class Choice(NamedTuple):
     features: tf.Tensor | None = None
 
     def get_config(self) -> dict[str, Any]:
-        """For JSON; float32 is restored exactly."""
+        """The choice for JSON; float32 is restored exactly."""
         features = None if self.features is None else self.features.numpy().tolist()
         return {"names": list(self.names), "features": features}
 
@@ -64,7 +64,7 @@ class Groundings:
         self._slices: dict[str, tuple[Any, Any]] = {}
 
     def source(self, variable: str) -> Source | None:
-        """Where the individuals of a variable come from: two variables with one source are alike."""
+        """Where the individuals of a variable come from; variables with one source have the same."""
         return ("slice", variable) if variable in self._slices else self._whole_source(variable)
 
     def _whole_source(self, variable: str) -> Source | None:
@@ -91,7 +91,7 @@ class Groundings:
         return kind in ("choice", "domain") and self.signature.variables[name].features is not None
 
     def count(self, variable: str) -> int | None:
-        """How many individuals a variable ranges over; None where that is not known when tracing."""
+        """How many individuals a variable ranges over; None if that is unknown while tracing."""
         kind, name = self.source(variable) or ("none", "")
         if kind == "data":
             size = self.data[name].shape[0]
@@ -111,14 +111,14 @@ class Groundings:
         return Groundings(self.signature, {}, self.choices, {})
 
     def share(self, variables: Iterable[str]) -> Groundings:
-        """These groundings, but some variables over data range over the data of all replicas."""
+        """These groundings, in which some variables over data range over the data of all replicas."""
         twin = Groundings(self.signature, self.tables, self.choices, self.data)
         twin._found = self._found
         twin._shared = frozenset(variables)
         return twin
 
     def share_all(self) -> Groundings:
-        """These groundings, or, where replicas share the data, those over the data of all of them."""
+        """These groundings, in which all variables over data range over the data of all replicas."""
         return self if replicas.count() == 1 else self.share(self.signature.variables)
 
     def slice(
@@ -126,7 +126,7 @@ class Groundings:
     ) -> Groundings:
         """Groundings in which some variables range over a slice of their individuals.
 
-        `data` stands for what was given under the same names.
+        `data` replaces what was given under the same names.
         """
         twin = Groundings(self.signature, self.tables, self.choices, {**self.data, **data})
         # What is learned is read anew, so that gradients find it. What is gathered is not: replicas
@@ -137,7 +137,7 @@ class Groundings:
         return twin
 
     def tables_of(self, names: Collection[str]) -> list[Individuals]:
-        """The constants that variables and constants depend on."""
+        """The tables of constants that some variables and constants depend on."""
         found = [table for name, table in self.tables.items() if name in names]
         for name, domain in self.signature.variables.items():
             kind, _ = (self.source(name) if name in names else None) or ("none", "")
@@ -156,7 +156,7 @@ class Groundings:
         """The individuals that a variable ranges over, (k, *features)."""
         source = self.source(name)
         if source is None:
-            raise LogicValueError(self.missing(name))
+            raise LogicValueError(self.explain_missing(name))
         return self.individuals(source, name)
 
     def individuals(self, source: Source, variable: str) -> tf.Tensor:
@@ -177,9 +177,9 @@ class Groundings:
             read = {
                 "data": self._from_data,
                 "gathered": self._from_all_replicas,
-                "slice": self._slice,
-                "choice": self._chosen,
-                "domain": self._everyone,
+                "slice": self._from_slice,
+                "choice": self._from_choice,
+                "domain": self._from_domain,
             }[kind]
             self._found[source] = read(name, domain)
         return self._found[source]
@@ -190,18 +190,18 @@ class Groundings:
     def _from_all_replicas(self, name: str, domain: Domain) -> tf.Tensor:
         return replicas.gather(self.data[name])
 
-    def _slice(self, variable: str, domain: Domain) -> tf.Tensor:
+    def _from_slice(self, variable: str, domain: Domain) -> tf.Tensor:
         start, size = self._slices[variable]
         source = self._whole_source(variable)
         if source is None:
-            raise LogicValueError(self.missing(variable))
+            raise LogicValueError(self.explain_missing(variable))
         whole = self._individuals(source, domain)
         features = whole.shape[1:]
         rows = tf.slice(whole, [start] + [0] * len(features), [size] + [-1] * len(features))
         # Older versions of TensorFlow forget the features where the size is a tensor.
         return tf.ensure_shape(rows, [size if isinstance(size, int) else None, *features])
 
-    def _chosen(self, variable: str, domain: Domain) -> tf.Tensor:
+    def _from_choice(self, variable: str, domain: Domain) -> tf.Tensor:
         choice = self.choices[variable]
         if choice.features is not None:
             return choice.features
@@ -209,7 +209,7 @@ class Groundings:
         everyone = self._individuals(("domain", domain.name), domain)
         return tf.gather(everyone, [names.index(name) for name in choice.names])
 
-    def _everyone(self, _: str, domain: Domain) -> tf.Tensor:
+    def _from_domain(self, _: str, domain: Domain) -> tf.Tensor:
         if domain.features is not None:
             return tf.constant(domain.features)
         tables = [table.tensor for table in self._tables_of(domain)]
@@ -221,7 +221,8 @@ class Groundings:
     def _tables_of(self, domain: Domain) -> list[Individuals]:
         return [table for table in dict.fromkeys(self.tables.values()) if table.domain.is_same(domain)]
 
-    def missing(self, variable: str) -> str:
+    def explain_missing(self, variable: str) -> str:
+        """The message for a variable that has no individuals."""
         domain = self.signature.variables[variable].name
         given = ", ".join(f"'{name}'" for name in self.data) or "none"
         return (

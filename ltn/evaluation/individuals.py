@@ -54,7 +54,7 @@ class Parts(keras.constraints.Constraint):
 
 
 def constraint_of(domain: Domain) -> keras.constraints.Constraint | None:
-    """What keeps weights inside the bounds of a domain."""
+    """The constraint that keeps weights inside the bounds of a domain."""
     if any(part.bounds is not None for part in domain.parts):
         sizes = [math.prod(size or 1 for size in part.shape) for part in domain.parts]
         return Parts(sizes, [constraint_of(part) for part in domain.parts])
@@ -90,7 +90,7 @@ class Individuals(keras.Layer):
             if low == high:
                 low, high = low - 0.5, high + 0.5
         default = keras.initializers.RandomUniform(low, high) if trainable else keras.initializers.Zeros()
-        # Values that were given are kept in the file's weights, not in its configuration.
+        # A file keeps the given values among its weights, not in its configuration.
         self.initializer = keras.initializers.get(initializer) or default
         self.table = self.add_weight(
             shape=(len(self.names), *domain.shape),
@@ -107,8 +107,8 @@ class Individuals(keras.Layer):
         self.built = True
 
     def draw_again(self) -> np.ndarray:
-        """Other features for all of them, as the initializer draws them, inside the bounds."""
-        # One and the same Keras initializer draws the same numbers each time; a copy draws others.
+        """New features for all individuals, drawn by the initializer, inside the bounds."""
+        # A Keras initializer draws the same numbers each time; its clone draws others.
         clone = getattr(self.initializer, "clone", None)
         draw = self.initializer if clone is None else clone()
         constraint = self.table.constraint
@@ -117,7 +117,7 @@ class Individuals(keras.Layer):
 
     @property
     def tensor(self) -> tf.Tensor:
-        """All of them, shape (k, *features), read now: gradients reach the weight."""
+        """The features of all individuals, (k, *features), read now: gradients reach the weight."""
         return tf.convert_to_tensor(self.table.value)
 
     def get_config(self) -> dict[str, Any]:

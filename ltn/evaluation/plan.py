@@ -1,4 +1,4 @@
-"""Plans: a flat list of steps, each of which computes one value from values before it; kept for later."""
+"""Plans: a flat list of steps, each of which computes one value from values before it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Value(NamedTuple):
 
 @dataclass(frozen=True)
 class Reader:
-    """What reads values of a plan: a step, or a part of one."""
+    """What reads values of a plan: a step, or the range of a quantifier."""
 
     @property
     def inputs(self) -> list[Value]:
@@ -90,7 +90,7 @@ class Plan:
         self.results: list[Value] = []
         self.origins: list[int | None] = []
         self._places: dict[Step, int] = {}
-        self._levels: list[int] = []
+        self._depths: list[int] = []
 
     def add(self, step: Step, origin: int | None = None, runs_network: bool = False) -> Value:
         """The value of a step, which is appended unless an equal one is there."""
@@ -99,12 +99,12 @@ class Plan:
             place = self._places[step] = len(self.steps)
             self.steps.append(step)
             self.origins.append(origin)
-            self._levels.append(max(map(self.level, step.inputs), default=0) + runs_network)
+            self._depths.append(max(map(self.depth, step.inputs), default=0) + runs_network)
         return Value(place, step.axes)
 
-    def level(self, value: Value) -> int:
+    def depth(self, value: Value) -> int:
         """How many runs of networks, one after the other, a value needs."""
-        return self._levels[value.place]
+        return self._depths[value.place]
 
 
 class World(NamedTuple):
@@ -120,7 +120,7 @@ class World(NamedTuple):
 
 
 class Execution:
-    """The values of a plan in a world, as far as they are computed.
+    """The values of a plan in a world, as they are computed.
 
     Args:
         world: what symbols mean.
@@ -133,7 +133,7 @@ class Execution:
         self.values: list[Any] = []
 
     def run(self, plan: Plan) -> list[Any]:
-        """Compute every step; the values that the plan is for."""
+        """Compute every step, and return the results of the plan."""
         for step, origin in zip(plan.steps, plan.origins, strict=True):
             try:
                 self.values.append(step.compute(self))
@@ -156,9 +156,7 @@ class Execution:
 
 
 class Recent(Generic[T]):
-    """The values that were used last, by key: `most` of them, however many questions a theory is asked.
-
-    Several threads may use it at once.
+    """The `most` values that were used last, by key. Several threads may use it at once.
 
     >>> recent = Recent[int](most=2)
     >>> [recent.get(key, lambda: len(key)) for key in ("a", "bb", "a", "ccc")]
@@ -176,10 +174,10 @@ class Recent(Generic[T]):
         """The value under a key; else what `make` gives, kept from now on."""
         with self._lock:
             if key in self._values:
-                # To the end: what was not used for the longest time stands first.
+                # Move it to the end: the value that was unused for longest stands first.
                 self._values[key] = self._values.pop(key)
                 return self._values[key]
-        # Outside the lock, since it may take long, or ask for something else that is kept here.
+        # Not under the lock: it may take long, or ask for something else that is kept here.
         value = make()
         with self._lock:
             self._values[key] = value

@@ -101,8 +101,8 @@ class Settings:
     """How formulas are evaluated.
 
     Attributes:
-        dense: whether guards go into the aggregators as masks, so that all shapes stay static, as XLA needs
-            it; else the tuples of a guard are found first, and the body is evaluated for them only.
+        dense: whether guards go into the aggregators as masks, so that all shapes stay static, which
+            XLA needs; else the tuples of a guard are found first, and the body is evaluated for them only.
         chunk: how many combinations of individuals the outermost quantifiers evaluate at once; None for all.
         traced: whether the body of each guarded quantifier is also evaluated for the selected tuples alone,
             so that it can be shown.
@@ -113,9 +113,9 @@ class Settings:
     traced: bool = False
 
 
-# What plans of one theory find out once: combinations of fixed individuals that guards select.
+# What the plans of a theory share: the combinations of fixed individuals that guards select.
 Memory = Recent[Any]
-# How often the rules are followed at most; what they find then is right, but some of it is computed twice.
+# How often the rules are followed at most; any round gives a right plan, but it may compute values twice.
 _MOST_ROUNDS = 8
 
 
@@ -126,7 +126,7 @@ class Planner:
         world: what symbols mean; a plan depends only on the sources and known sizes of its groundings.
         settings: how formulas are evaluated.
         rules: one for each kind of request.
-        memory: what plans of the theory have found out.
+        memory: what the plans of a theory share.
     """
 
     def __init__(self, world: World, settings: Settings, rules: Rules, memory: Memory):
@@ -149,7 +149,7 @@ class Planner:
         self.asked: dict[Request, list[Request]] = {}
 
     def fork(self, groundings: Groundings, settings: Settings) -> Planner:
-        """A planner for parts of formulas under other groundings."""
+        """A planner of the same theory, under other groundings."""
         return Planner(self.world._replace(groundings=groundings), settings, self._rules, self.memory)
 
     def plan_requests(
@@ -184,7 +184,7 @@ class Planner:
         while pending:
             current, rule = pending[-1]
             try:
-                # A rule that just begins takes None.
+                # A rule that begins takes None.
                 wanted = rule.send(answer)  # type: ignore[arg-type]
             except StopIteration as done:
                 answer = self._values[current] = done.value
@@ -218,7 +218,7 @@ class Planner:
         return {variable: self.bind([variable]) for variable in self.free(node)}
 
     def restrict(self, frame: Frame, node: Node) -> dict[str, str]:
-        """The part of a frame that a node depends on."""
+        """The frame of the free variables of a node."""
         return {variable: frame[variable] for variable in self.free(node)}
 
     def bind(self, variables: Sequence[str]) -> str:
@@ -226,7 +226,7 @@ class Planner:
         kinds = {variable: self.kind_of(variable) for variable in variables}
         for variable, kind in kinds.items():
             if kind == "none":
-                raise LogicValueError(self.groundings.missing(variable))
+                raise LogicValueError(self.groundings.explain_missing(variable))
         given = next((v for v, kind in kinds.items() if kind in ("data", "gathered")), None)
         if given is not None and "domain" in kinds.values():
             other = next(v for v, kind in kinds.items() if kind == "domain")

@@ -29,7 +29,7 @@ class Operands(NamedTuple):
     Attributes:
         values: the values of the body.
         axis: the axes to aggregate; where there are segments, those besides the axis of tuples.
-        mask: of the shape of the values, or None.
+        mask: which values count, of their shape, or None.
         ids, groups: the segment of each tuple, and the sizes of the axes that the segments stand for.
     """
 
@@ -39,7 +39,7 @@ class Operands(NamedTuple):
     ids: tf.Tensor | None = None
     groups: Sequence[axes.Size] = ()
 
-    def whole(self, operator: Any, empty: float, options: dict[str, Any]) -> tf.Tensor:
+    def aggregate(self, operator: Any, empty: float, options: dict[str, Any]) -> tf.Tensor:
         """The aggregate, over the axes that stay free."""
         if self.ids is None:
             return aggregate(operator, self.values, self.axis, self.mask, empty, **options)
@@ -49,7 +49,7 @@ class Operands(NamedTuple):
         )
 
     def part(self, operator: Aggregator, options: dict[str, Any]) -> Part:
-        """What to keep of these values where they are a part of all, over the axes that stay free."""
+        """What the aggregator keeps of these values, over the axes that stay free."""
         if self.ids is None:
             return operator.part(self.values, self.axis, self.mask, **options)
         found = operator.part(self.values, self.axis, ids=self.ids, count=math.prod(self.groups), **options)
@@ -62,7 +62,7 @@ class Operands(NamedTuple):
 
 @dataclass(frozen=True)
 class Range(Reader, ABC):
-    """What a quantifier ranges over; how it aggregates stands apart from it."""
+    """What a quantifier ranges over, apart from its operator."""
 
     body: Value
 
@@ -181,7 +181,7 @@ class Aggregation(Step):
 
 @dataclass(frozen=True)
 class Quantify(Aggregation):
-    """The value of a quantified formula; `divided` where each replica has a part of the individuals."""
+    """The value of a quantified formula; `divided` if each replica has only some of the individuals."""
 
     range: Range
     divided: bool
@@ -194,8 +194,8 @@ class Quantify(Aggregation):
         operator, options = self.operator(execution), self.hyperparameters(execution)
         found = self.range.operands(execution)
         if not self.divided:
-            return found.whole(operator, self.empty, options)
-        part = join_replicas(operator, found.part(aggregator(operator), options), options)
+            return found.aggregate(operator, self.empty, options)
+        part = join_replicas(operator, found.part(require_aggregator(operator), options), options)
         return operator.finish(part, self.empty)
 
     def describe(self) -> str:
@@ -214,14 +214,14 @@ class KeepPart(Aggregation):
 
     def compute(self, execution: Execution) -> Part:
         operator, options = self.operator(execution), self.hyperparameters(execution)
-        return self.range.operands(execution).part(aggregator(operator), options)
+        return self.range.operands(execution).part(require_aggregator(operator), options)
 
     def describe(self) -> str:
         return f"part of {self.kind} {self.range.describe()}"
 
 
-def aggregator(operator: Any) -> Aggregator:
-    """The operator; raises unless it can join parts."""
+def require_aggregator(operator: Any) -> Aggregator:
+    """The operator; raise unless it can join parts."""
     if not isinstance(operator, Aggregator):
         raise LogicTypeError(
             "A quantifier in chunks, or over data that replicas share, needs an aggregator of "
@@ -232,7 +232,7 @@ def aggregator(operator: Any) -> Aggregator:
 
 def join_replicas(operator: Aggregator, part: Part, options: dict[str, Any]) -> Part:
     """The parts of all replicas as one."""
-    # Replicas meet once for both tensors.
+    # Stacked, so that replicas meet once for both tensors.
     statistics, weights = tf.unstack(replicas.stack(tf.stack(part)), axis=1)
     return operator.merge(Part(statistics, weights), **options)
 
@@ -257,7 +257,7 @@ def plan_range(
         if len(group) > 1:
             # The sizes of a `diag` are compared, whether or not anyone needs them.
             yield SizeOf(label)
-    if not selects(planner, node):
+    if not selects_tuples(planner, node):
         mask = None if node.guard is None else (yield planner.guard(node.guard, outer))
         if planner.settings.traced and has_variables(planner, node):
             yield planner.formula(node.body, narrow(planner, node, outer), owner)
@@ -297,14 +297,14 @@ def has_variables(planner: Planner, node: Quantifier) -> bool:
     return node.guard is not None and bool(planner.free(node.guard))
 
 
-def selects(planner: Planner, node: Quantifier) -> bool:
+def selects_tuples(planner: Planner, node: Quantifier) -> bool:
     """Whether a quantifier works on the tuples of its guard, not on a mask."""
     operator = getattr(planner.space.semantics, QUANTIFIERS[node.kind].operator)
     return has_variables(planner, node) and not planner.settings.dense and isinstance(operator, Aggregator)
 
 
 def is_divided(planner: Planner, node: Quantifier) -> bool:
-    """Whether a quantifier binds data of which each replica has a part."""
+    """Whether a quantifier binds data that are divided among replicas."""
     return planner.replicas > 1 and any(
         {planner.kind_of(variable) for variable in group} == {"data"} for group in node.groups
     )

@@ -1,6 +1,6 @@
-"""Several replicas of a theory: each sees a part of the batch, and together they compute what one would.
+"""Several replicas of a theory: each sees a share of the batch, and together they compute what one would.
 
-A quantifier over data joins what every replica keeps of its part. Where two axes of data meet, one stays
+A quantifier over data joins what every replica keeps of its share. Where two axes of data meet, one stays
 divided among the replicas, and the individuals of the other are gathered first, so that each meets all.
 """
 
@@ -43,14 +43,13 @@ def total(number: tf.Tensor) -> tf.Tensor:
     return number if count() == 1 else tf.reduce_sum(stack(number))
 
 
-def meeting(paths: Collection[Sequence[Group]], paired: Iterable[Group] = ()) -> set[str]:
-    """The variables to gather, so that of the groups on one path of nested quantifiers one stays divided.
+def variables_to_gather(paths: Collection[Sequence[Group]], paired: Iterable[Group] = ()) -> set[str]:
+    """The variables to gather, so that at most one group stays divided on each path of nested quantifiers.
 
-    Those of `paired` groups are gathered in any case.
+    The variables of `paired` groups are always gathered. A variable is gathered everywhere or nowhere, and
+    so are the variables of one group.
 
-    A variable is gathered everywhere or nowhere, and so are the variables of one group.
-
-    >>> sorted(meeting([[("x",)], [("x",), ("y",)], [("y", "l")]]))
+    >>> sorted(variables_to_gather([[("x",)], [("x",), ("y",)], [("y", "l")]]))
     ['l', 'y']
     """
     found = {variable for group in paired for variable in group}

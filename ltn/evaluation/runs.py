@@ -15,7 +15,7 @@ from ltn.core import Predicate, Term, axes
 from ltn.core.models import logits_of
 from ltn.core.symbols import Batch, Symbol
 from ltn.evaluation import tuples
-from ltn.evaluation.calls import Output, Returned
+from ltn.evaluation.calls import Output, RunOutput
 from ltn.evaluation.first_layer import FirstLayer
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.plan import Execution, Step, Value
@@ -25,7 +25,7 @@ from ltn.language import Apply, Node
 
 @dataclass(frozen=True)
 class NetworkRun(Step):
-    """The outputs of a network, one for each of several calls, each of which has a list of terms."""
+    """The outputs of a network, one for each of its calls; a call has a list of terms."""
 
     symbol: str
     calls: tuple[tuple[Value, ...], ...]
@@ -46,7 +46,7 @@ class NetworkRun(Step):
         as_list = len(calls[0]) > 1
         if independent and len({batch.shapes for batch in batches}) == 1:
             returned = _run(symbol, batches, as_list)
-            return [Output(returned, part, batch) for part, batch in enumerate(batches)]
+            return [Output(returned, position, batch) for position, batch in enumerate(batches)]
         return [Output(_run(symbol, [batch], as_list), 0, batch) for batch in batches]
 
     def describe(self) -> str:
@@ -76,7 +76,7 @@ class FunctionValue(Step):
 
 
 @dataclass(frozen=True)
-class PartOf(Step):
+class ProductPart(Step):
     """One part of a term of a product domain, with the shape of its own domain."""
 
     term: Value
@@ -92,7 +92,7 @@ class PartOf(Step):
         return f"part {self.position + 1}"
 
 
-class Called(NamedTuple):
+class PlannedCall(NamedTuple):
     """A call of a network, as its caller sees it.
 
     Attributes:
@@ -119,11 +119,11 @@ def plan_run(planner: Planner, request: RunOf) -> Rule:
             terms = terms[: len(planner.signature.predicates[call.node.symbol]) - 1]
         calls.append(tuple(terms))
     run = planner.add(NetworkRun(request.run.symbol, tuple(calls)), runs_network=True)
-    planner.calls.note(request.run, planner.plan.level(run) - 1)
+    planner.calls.note(request.run, planner.plan.depth(run) - 1)
     return run
 
 
-def plan_call(planner: Planner, node: Apply, frame: Frame) -> Generator[Request, Value, Called]:
+def plan_call(planner: Planner, node: Apply, frame: Frame) -> Generator[Request, Value, PlannedCall]:
     """A call of a network: where its rows are, and on which axes."""
     call = planner.calls.call(node, planner.free(node), frame)
     shared, position = planner.calls.run(call)
@@ -134,7 +134,7 @@ def plan_call(planner: Planner, node: Apply, frame: Frame) -> Generator[Request,
     labels = tuple(axes.union([term.axes for term in step.calls[position]]))
     # Another variable over the same individuals may have been the first to ask.
     names = dict(zip(shared.calls[position].labels, call.labels, strict=True))
-    return Called(run, position, labels, names, dict(call.frame))
+    return PlannedCall(run, position, labels, names, dict(call.frame))
 
 
 def plan_function(planner: Planner, node: Apply, frame: Frame) -> Rule:
@@ -145,15 +145,15 @@ def plan_function(planner: Planner, node: Apply, frame: Frame) -> Rule:
 
 
 def plan_classes(
-    planner: Planner, node: Node, called: Called, frame: Frame
+    planner: Planner, node: Node, called: PlannedCall, frame: Frame
 ) -> Generator[Request, Value, tuple[Value, dict[str, str]]]:
     """The classes to pick from the rows of a call, and the frame of both."""
     low = called.frame
     own = planner.restrict(frame, node)
     if any(low[variable] != frame[variable] for variable in low):
-        # Picking costs nothing: where the network runs on whole axes, so do the classes, on the same one
-        # as their individuals if they share one.
-        own = {v: planner.frames.level(v, label, set(low.values())) for v, label in own.items()}
+        # Picking costs nothing: where the network runs on whole axes, the classes lie on whole axes too,
+        # on that of their individuals if they share it.
+        own = {v: planner.frames.descend(v, label, set(low.values())) for v, label in own.items()}
     low = own | low
     terms = yield from _plan_arguments(planner, [node], low)
     return terms[-1], low
@@ -180,14 +180,15 @@ def _plan_arguments(
 
 
 def _plan_parts(planner: Planner, node: Node, frame: Frame) -> Generator[Request, Value, list[Value]]:
-    """The terms that a term stands for as an argument: one, or the parts of one of a product domain."""
+    """The arguments that a term stands for: itself, or its parts where its domain is a product."""
     whole = yield planner.term(node, frame)
     domain = planner.signature.sort_of(node).domain
     if domain is None or not domain.parts:
         return [whole]
     sizes = tuple(math.prod(size or 1 for size in part.shape) for part in domain.parts)
     return [
-        planner.add(PartOf(whole, sizes, position, part.shape)) for position, part in enumerate(domain.parts)
+        planner.add(ProductPart(whole, sizes, position, part.shape))
+        for position, part in enumerate(domain.parts)
     ]
 
 
@@ -211,23 +212,23 @@ def _run_by_layers(symbol: Symbol, first: FirstLayer, calls: Sequence[Sequence[T
     whole = products[0] if len(products) == 1 else tf.concat(products, axis=0)
     size, shapes = axes.size_of(whole, 0), parts[0].shapes
     rows = symbol.check_run(lambda: first.finish(whole), shapes, size, "one list of tensors")
-    returned = _returned(symbol, rows, list(parts.values()))
+    returned = _run_output(symbol, rows, list(parts.values()))
     places = {number: place for place, number in enumerate(parts)}
     return [Output(returned, places[number], parts[number]) for number in range(len(calls))]
 
 
-def _run(symbol: Symbol, batches: Sequence[Batch], as_list: bool) -> Returned:
+def _run(symbol: Symbol, batches: Sequence[Batch], as_list: bool) -> RunOutput:
     """What a network returns for some batches in one run."""
     whole = batches[0]
     if len(batches) > 1:
         tensors = zip(*(batch.tensors for batch in batches), strict=True)
         whole = whole._replace(tensors=[tf.concat(parts, axis=0) for parts in tensors])
-    return _returned(symbol, symbol.run(whole, as_list), batches)
+    return _run_output(symbol, symbol.run(whole, as_list), batches)
 
 
-def _returned(symbol: Symbol, rows: tf.Tensor, batches: Sequence[Batch]) -> Returned:
+def _run_output(symbol: Symbol, rows: tf.Tensor, batches: Sequence[Batch]) -> RunOutput:
     logits = logits_of(rows) if isinstance(symbol, Predicate) else None
-    return Returned(rows, logits, [math.prod(batch.sizes) for batch in batches])
+    return RunOutput(rows, logits, [math.prod(batch.sizes) for batch in batches])
 
 
 def _rows_are_independent(symbol: Symbol) -> bool:

@@ -1,4 +1,4 @@
-"""A loop over slices of individuals, which keeps a part of each slice and forgets the rest.
+"""A loop over slices of individuals, which keeps an aggregator's part of each and forgets the rest.
 
 What is forgotten is computed again when gradients are taken. So memory holds one slice at a time.
 """
@@ -42,7 +42,7 @@ def map_slices(
         function=lambda training: ([tf.convert_to_tensor(weight) for weight in weights], training)
     )
 
-    def at(k: tf.Tensor, values: Sequence[tf.Tensor]) -> tuple[tf.Tensor, ...]:
+    def compute_slice(k: tf.Tensor, values: Sequence[tf.Tensor]) -> tuple[tf.Tensor, ...]:
         # As a function of the weights' values: inside a loop TensorFlow does not follow variables.
         mapping = list(zip(weights, values, strict=False))
         with keras.StatelessScope(state_mapping=mapping, collect_losses=True) as scope:
@@ -51,13 +51,15 @@ def map_slices(
         return tuple(found)
 
     @tf.custom_gradient
-    def mapped(*given: tf.Tensor) -> tuple[list[tf.Tensor], Callable[..., Any]]:
-        # No tape is to keep the slices.
+    def map_all(*given: tf.Tensor) -> tuple[list[tf.Tensor], Callable[..., Any]]:
+        # No tape may keep the slices.
         values = [tf.stop_gradient(value) for value in given]
         arrays = [tf.TensorArray(tf.float32, count) for _ in Part._fields]
 
         def write(k: tf.Tensor, arrays: list[tf.TensorArray]) -> tuple[tf.Tensor, list[tf.TensorArray]]:
-            return k + 1, [array.write(k, t) for array, t in zip(arrays, at(k, values), strict=True)]
+            return k + 1, [
+                array.write(k, t) for array, t in zip(arrays, compute_slice(k, values), strict=True)
+            ]
 
         start = tf.constant(0), arrays
         _, written = tf.while_loop(lambda k, _: k < count, write, start, parallel_iterations=1)
@@ -69,7 +71,7 @@ def map_slices(
             def add(k: tf.Tensor, total: list[tf.Tensor]) -> tuple[tf.Tensor, list[tf.Tensor]]:
                 with tf.GradientTape() as tape:
                     tape.watch(values)
-                    found = surroundings(function=lambda _: at(k, values), training=training)
+                    found = surroundings(function=lambda _: compute_slice(k, values), training=training)
                 mine = [tensor[k] for tensor in upstream]
                 slopes = tape.gradient(found, sources, mine, tf.UnconnectedGradients.ZERO)
                 return k + 1, [old + new for old, new in zip(total, slopes, strict=True)]
@@ -77,16 +79,16 @@ def map_slices(
             start = tf.constant(0), [tf.zeros_like(source) for source in sources]
             shapes = tf.TensorShape([]), [source.shape for source in sources]
             _, found = tf.while_loop(lambda k, _: k < count, add, start, shapes, parallel_iterations=1)
-            found, own = _differentiated(*found), len(values)
+            found, own = _forbid_second_derivatives(*found), len(values)
             return (found[:own], found[own:]) if variables else found
 
         return [array.stack() for array in written], gradient
 
-    return mapped(*inputs, *data.values())
+    return map_all(*inputs, *data.values())
 
 
 @tf.custom_gradient
-def _differentiated(*slopes: tf.Tensor) -> tuple[list[tf.Tensor], Callable[..., Any]]:
+def _forbid_second_derivatives(*slopes: tf.Tensor) -> tuple[list[tf.Tensor], Callable[..., Any]]:
     """The slopes themselves, which cannot be differentiated again: the slices are forgotten."""
 
     def refuse(*_: tf.Tensor) -> Any:
@@ -97,7 +99,7 @@ def _differentiated(*slopes: tf.Tensor) -> tuple[list[tf.Tensor], Callable[..., 
 
 def _weights(world: World, node: Quantifier) -> list[Any]:
     """The weights that a formula depends on."""
-    names = {part.name for part in node.walk() if isinstance(part, Name)}
+    names = {inner.name for inner in node.walk() if isinstance(inner, Name)}
     layers: list[Any] = _symbols(world, node)
     layers += world.groundings.tables_of(names)
     layers += [proposition for name, proposition in world.propositions.items() if name in names]
@@ -107,7 +109,7 @@ def _weights(world: World, node: Quantifier) -> list[Any]:
 
 def _data(world: World, node: Quantifier) -> dict[str, tf.Tensor]:
     """The data that a formula depends on, which may come from what is learned."""
-    names = {part.name for part in node.walk() if isinstance(part, Name)}
+    names = {inner.name for inner in node.walk() if isinstance(inner, Name)}
     sources = [
         world.groundings.source(name) for name in world.groundings.signature.variables if name in names
     ]
@@ -117,7 +119,7 @@ def _data(world: World, node: Quantifier) -> dict[str, tf.Tensor]:
 
 
 def _symbols(world: World, node: Node) -> list[Any]:
-    applied = {part.symbol for part in node.walk() if isinstance(part, Apply)}
+    applied = {inner.symbol for inner in node.walk() if isinstance(inner, Apply)}
     return [symbol for name, symbol in world.symbols.items() if name in applied]
 
 

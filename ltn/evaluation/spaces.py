@@ -29,7 +29,7 @@ class Space(Protocol):
         """The value of a predicate on terms, or of its negation."""
 
     def crisp(self, truth: Formula, negated: bool) -> Formula:
-        """The value of a formula whose truth is given as such: a proposition, a comparison."""
+        """The value of a formula whose truth is given: a proposition, a comparison."""
 
     def equal(self, exponent: Formula, negated: bool) -> Formula:
         """The value of a smooth equality exp(exponent), exponent <= 0."""
@@ -42,7 +42,7 @@ class Space(Protocol):
 
 
 class TruthSpace:
-    """Values are truths; negation is an operator as any other."""
+    """Values are truths; negation is an operator like any other."""
 
     def __init__(self, semantics: BaseSemantics):
         self.semantics: Any = semantics

@@ -10,7 +10,7 @@ import pandas as pd
 import tensorflow as tf
 
 from ltn.evaluation.calls import Output
-from ltn.evaluation.chunks import InChunks
+from ltn.evaluation.chunks import QuantifyInChunks
 from ltn.evaluation.plan import Execution, Plan, Step, Value
 from ltn.evaluation.runs import NetworkRun
 
@@ -21,16 +21,16 @@ class Line(NamedTuple):
     """A step of a plan, as it was executed.
 
     Attributes:
-        number: of the step; those of a slice have numbers such as "4.1".
-        step: in a few words.
+        number: the number of the step; the steps of a slice have numbers such as "4.1".
+        step: the step in a few words.
         reads: the numbers of the steps whose values it reads.
-        axes: of its value.
-        shape: of its value; features follow the axes. None where the value is not one tensor.
+        axes: the axes of its value.
+        shape: the shape of its value; features follow the axes. None where the value is not one tensor.
         network: the symbol whose network ran; else "".
         rows: how many rows it ran on; None for other steps.
         tuples: how many tuples a guard selected; None for other steps.
-        strategy: how they were found.
-        memory: of its value, in bytes.
+        strategy: how the tuples were found.
+        memory: the size of its value, in bytes.
     """
 
     number: str
@@ -90,7 +90,7 @@ class PlanTable:
                 "" if line.shape is None else str(line.shape),
                 "" if line.rows is None else f"{line.rows:,}",
                 "" if line.tuples is None else f"{line.tuples:,} {line.strategy}",
-                _in_units(line.memory),
+                _format_bytes(line.memory),
             )
             for line in self.lines
         ]
@@ -99,7 +99,7 @@ class PlanTable:
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
             for row in (header, *cells)
         ]
-        return "\n".join([*text, f"{len(cells)} steps, {_in_units(self.memory)} of values"])
+        return "\n".join([*text, f"{len(cells)} steps, {_format_bytes(self.memory)} of values"])
 
 
 def _lines(plan: Plan, execution: Execution, prefix: str = "") -> Iterator[Line]:
@@ -119,7 +119,7 @@ def _lines(plan: Plan, execution: Execution, prefix: str = "") -> Iterator[Line]
             step.strategy,
             sum(tensor.dtype.size * math.prod(tensor.shape) for tensor in _tensors(value)),
         )
-        if isinstance(step, InChunks):
+        if isinstance(step, QuantifyInChunks):
             yield from _lines(step.plan, step.execute_slice(execution), f"{number}.")
 
 
@@ -134,12 +134,12 @@ def _tensors(value: Any) -> list[tf.Tensor]:
     if tf.is_tensor(value):
         return [value]
     if isinstance(value, list) and value and isinstance(value[0], Output):
-        runs = {id(output.returned): output.returned.rows for output in value}
+        runs = {id(output.run): output.run.rows for output in value}
         return list(runs.values())
     return [part for part in value if tf.is_tensor(part)] if isinstance(value, tuple) else []
 
 
-def _in_units(memory: float) -> str:
+def _format_bytes(memory: float) -> str:
     for unit in _UNITS:
         if memory < 1024 or unit == _UNITS[-1]:
             return f"{memory:.0f} {unit}" if unit == "B" else f"{memory:.1f} {unit}"

@@ -134,7 +134,7 @@ def plan_term(planner: Planner, request: TermIn) -> Rule:
             return planner.add(ConstantOf(node.name))
         case Name():
             base = planner.frames.base(frame)
-            rows = tuples.individuals(planner, node.name)
+            rows = tuples.add_individuals(planner, node.name)
             return (yield from tuples.lift(planner, Value(rows.place, (base[node.name],)), base, frame))
         case Negative():
             return planner.add(Negate((yield planner.term(node.operand, frame))))
@@ -166,7 +166,7 @@ def align(execution: Execution, left: Value, right: Value) -> tuple[tf.Tensor, t
     for value, rank in zip((left, right), ranks, strict=True):
         tensor = axes.align(execution[value], value.axes, order)
         for _ in range(max(ranks) - rank):
-            # A number beside features of several axes.
+            # A number may stand beside features of several axes.
             tensor = tf.expand_dims(tensor, len(order))
         tensors.append(tensor)
     return tensors[0], tensors[1]

@@ -15,13 +15,13 @@ from ltn.evaluation.frames import Distinct, Frame, Tuples
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import IndexOn, Planner, Rule, SizeOf, TuplesOf, check_same_size
 
-# Up to so many numbers in a row, a sum for each column is faster than a sum of rows.
+# Up to this many numbers in a row, a sum for each column is faster than a sum of rows.
 _MOST_COLUMNS = 8
 
 
 @dataclass(frozen=True)
 class IndividualsOf(Step):
-    """The individuals that a variable ranges over, (k, *features); those of one source are the same.
+    """The individuals that a variable ranges over, (k, *features); variables with one source share it.
 
     It has no axes of its own: each variable over the source gives it its axis.
     """
@@ -122,13 +122,13 @@ class DistinctTuples(Step):
 
 @dataclass(frozen=True)
 class Read(Step):
-    """A value read at tuples: the axes that these are drawn from become the one of the tuples.
+    """A value read at tuples, whose axis replaces the axes that they are drawn from.
 
     Attributes:
         value: what is read.
         label: the axis of the tuples.
         indices: for each axis of the value that is replaced, where each tuple is on it.
-        sizes: of these axes; none where there is one axis.
+        sizes: the sizes of these axes; none where there is one axis.
         leading: the axis along which the tuples ascend, if there is one.
     """
 
@@ -160,11 +160,11 @@ class Read(Step):
         return f"read at {self.label}"
 
 
-def individuals(planner: Planner, variable: str) -> Value:
+def add_individuals(planner: Planner, variable: str) -> Value:
     """The individuals of a variable, without an axis."""
     source = planner.groundings.source(variable)
     if source is None:
-        raise LogicValueError(planner.groundings.missing(variable))
+        raise LogicValueError(planner.groundings.explain_missing(variable))
     return planner.add(IndividualsOf(source, variable))
 
 
@@ -173,7 +173,7 @@ def plan_size(planner: Planner, request: SizeOf) -> Rule:
     if planner.frames.tuples(request.label) is not None:
         tuples = yield TuplesOf(request.label)
         return planner.add(Size(request.label, (planner.add(Index(tuples, 0, request.label)),)))
-    members = tuple(individuals(planner, variable) for variable in planner.frames.groups[request.label])
+    members = tuple(add_individuals(planner, variable) for variable in planner.frames.groups[request.label])
     return planner.add(Size(request.label, members))
 
 
@@ -263,13 +263,13 @@ def _sums(rows: tf.Tensor, index: tf.Tensor, count: axes.Size, ascending: bool) 
     """The sums (n, *rest) of the rows that have the same index."""
 
     @tf.custom_gradient
-    def added_up(rows: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
-        return _added_up(rows, index, count, ascending), lambda upstream: rows_of(upstream, index, ascending)
+    def add_up(rows: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
+        return _add_up(rows, index, count, ascending), lambda upstream: rows_of(upstream, index, ascending)
 
-    return added_up(rows)
+    return add_up(rows)
 
 
-def _added_up(rows: tf.Tensor, index: tf.Tensor, count: Any, ascending: bool) -> tf.Tensor:
+def _add_up(rows: tf.Tensor, index: tf.Tensor, count: Any, ascending: bool) -> tf.Tensor:
     # TensorFlow's own sum over rows in any order takes several times as long where they are short.
     width = rows.shape[1:].num_elements()
     if ascending:

@@ -11,11 +11,11 @@ from ltn._autograph import no_autograph
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops.arguments import check_broadcast, positive_axes, segments_for, truth_values, weights_for
 from ltn.fuzzy_ops.base import Operator
-from ltn.fuzzy_ops.selection import Selection, Statistics, segmented
+from ltn.fuzzy_ops.selection import Selection, Statistics, split_into_segments
 
 
 class Part(NamedTuple):
-    """What an aggregator keeps of a part of the values: a statistic, and how much it weighs in the whole.
+    """What an aggregator keeps of some of the values: a statistic, and how much it weighs in the whole.
 
     The weight is the number of values, or of those that are the extreme; 0 where nothing was selected.
     """
@@ -28,8 +28,8 @@ class Part(NamedTuple):
 class Aggregator(Operator):
     """An operator that reduces axes of truth values, only where a mask selects them.
 
-    Values that are not all at hand at once are aggregated by parts, to the same result: `part` of each, and
-    `join` of all of them.
+    Values that are not all at hand at once are aggregated by parts, with the same result: `part` makes each
+    part, and `join` joins them.
     """
 
     empty: ClassVar[float]
@@ -68,7 +68,7 @@ class Aggregator(Operator):
                 operator approximates, 1 for a universal and 0 for an existential one.
             weights: numbers from 0 up that broadcast as `mask` does: a value of weight w counts w times, one
                 of weight 0 is not selected.
-            overrides: hyper-parameters for this call only, as `p=6`.
+            overrides: hyper-parameters for this call only, such as `p=6`.
 
         Returns:
             The shape of `xs` (broadcast with `mask` and `weights`) without the reduced axes.
@@ -77,7 +77,7 @@ class Aggregator(Operator):
         (xs,) = truth_values(xs)
         if mask is not None:
             mask = tf.cast(truth_values(mask)[0], tf.bool)
-        # What is not given is not passed on: each argument of a compiled function takes its time.
+        # What is not given is not passed on: each argument of a compiled function costs time.
         extra = {} if weights is None else {"weights": weights_for(self, xs, weights)}
         given = [tensor for tensor in (xs, mask, *extra.values()) if tensor is not None]
         check_broadcast(self, *given)
@@ -114,7 +114,7 @@ class Aggregator(Operator):
             axis: axes of `xs` from 1 up that are aggregated together with the tuples.
             empty: the truth value of a segment without tuples, as in a call.
             weights: broadcast with `xs`, as in a call.
-            overrides: hyper-parameters for this call only, as `p=6`.
+            overrides: hyper-parameters for this call only, such as `p=6`.
 
         Returns:
             Shape (count, *rest), without `axis`.
@@ -135,7 +135,7 @@ class Aggregator(Operator):
             None,
             ids=ids,
             count=count,
-            # With a trace of its own: one for tensors of several ranks would know none.
+            # So that each rank has its own trace: one for several ranks would know none.
             rank=xs.shape.rank,
             axis=axes,
             keepdims=True,
@@ -154,7 +154,7 @@ class Aggregator(Operator):
         count: Any = None,
         **overrides: Any,
     ) -> Part:
-        """What to keep of a part of the values: `xs` along `axis`, or, with `ids` and `count`, its segments.
+        """What to keep of some of the values: `xs` along `axis`, or, with `ids` and `count`, its segments.
 
         The arguments are those of a call, or of `segments`; so are the shapes.
 
@@ -174,19 +174,19 @@ class Aggregator(Operator):
             mask = tf.cast(truth_values(mask)[0], tf.bool)
         rank = max(tensor.shape.rank for tensor in (xs, mask) if tensor is not None)
         axes = positive_axes(axis, rank)
-        xs, selection = self._selected(xs, mask, None, axes, segments)
+        xs, selection = self._select(xs, mask, None, axes, segments)
         statistic = self._statistic(xs, selection, **hyperparameters)
         weight = tf.broadcast_to(self._weight(xs, selection), tf.shape(statistic))
         return Part(*(t if segments or not axes else tf.squeeze(t, axes) for t in (statistic, weight)))
 
     def join(self, parts: Sequence[Part], empty: float | None = None, **overrides: Any) -> tf.Tensor:
-        """The aggregate of all values, from what was kept of each part; other arguments as in a call."""
+        """The aggregate of all values, from their parts; other arguments as in a call."""
         stacked = Part(*(tf.stack(tensors) for tensors in zip(*parts, strict=True)))
         return self.finish(self.merge(stacked, **overrides), empty)
 
     @no_autograph
     def merge(self, parts: Part, **overrides: Any) -> Part:
-        """Parts, stacked along axis 0, as one."""
+        """One part, from parts that are stacked along axis 0."""
         hyperparameters = self._hyperparameters(overrides)
         some = parts.weight > 0.0
         statistics = tf.where(some, parts.statistic, tf.constant(0.5, parts.statistic.dtype))
@@ -197,7 +197,7 @@ class Aggregator(Operator):
 
     @no_autograph
     def finish(self, part: Part, empty: float | None = None) -> tf.Tensor:
-        """The aggregate, where the part is all there is."""
+        """The aggregate of all values, from one part of all of them."""
         value = self._value(part.statistic)
         of_nothing = self._of_nothing(tf.constant(self.empty if empty is None else empty, value.dtype))
         return tf.where(part.weight > 0.0, value, of_nothing)
@@ -217,7 +217,7 @@ class Aggregator(Operator):
         segments: dict[str, Any] = {
             name: others.pop(name) for name in ("ids", "count", "rank") if name in others
         }
-        xs, selection = cls._selected(xs, mask, weights, axis, segments)
+        xs, selection = cls._select(xs, mask, weights, axis, segments)
         value = cls._value(cls._statistic(xs, selection, **others))
         if selection.may_be_empty:
             of_nothing = cls._of_nothing(tf.constant(empty, xs.dtype))
@@ -226,7 +226,7 @@ class Aggregator(Operator):
         return value if keepdims or not axis else tf.squeeze(value, axis)
 
     @staticmethod
-    def _selected(
+    def _select(
         xs: tf.Tensor,
         mask: tf.Tensor | None,
         weights: tf.Tensor | None,
@@ -243,7 +243,7 @@ class Aggregator(Operator):
         if weights is not None:
             weights = tf.where(mask, weights, tf.constant(0.0, xs.dtype))
         if segments:
-            return segmented(xs, mask, weights, axis, **segments)
+            return split_into_segments(xs, mask, weights, axis, **segments)
         return xs, Selection(xs, mask, axis, weights)
 
     @staticmethod
@@ -253,7 +253,7 @@ class Aggregator(Operator):
 
     @staticmethod
     def _weight(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
-        """How much a part of the values weighs in the whole."""
+        """How much some of the values weigh in the whole."""
         return selection.count
 
     @staticmethod

@@ -194,7 +194,7 @@ class Aggreg_OrLuk(Aggregator):
 
 
 @dataclass(frozen=True)
-class Powered(Aggregator):
+class PowerAggregator(Aggregator):
     """An aggregator with an exponent `p`, a number or a scalar tensor."""
 
     traced: ClassVar[Collection[int]] = ()
@@ -203,14 +203,14 @@ class Powered(Aggregator):
     def _hyperparameters(self, overrides: dict[str, Any]) -> dict[str, Any]:
         hyperparameters = super()._hyperparameters(overrides)
         p = hyperparameters["p"]
-        # Numbers with traces of their own; all others share one, as tensors.
+        # Some numbers have traces of their own; all others share one, as tensors.
         return hyperparameters | {"p": int(p) if is_number(p) and p in self.traced else as_scalar(p)}
 
 
 @dataclass(frozen=True)
-class _PowerMean(Powered):
-    # Their powers are products, which take a tenth of the time of tf.pow, and those of values from eps up do
-    # not underflow in float32.
+class _PowerMean(PowerAggregator):
+    # Powers with these exponents are products, which take a tenth of the time of tf.pow, and do not underflow
+    # in float32 for values from eps up.
     traced: ClassVar[Collection[int]] = range(1, 9)
     stable: bool = True
 
@@ -340,9 +340,9 @@ def _power_mean(xs: tf.Tensor, selection: Statistics, p: int | tf.Tensor, stable
 def _mean_of_powers(xs: tf.Tensor, selection: Statistics, p: int) -> tf.Tensor:
     """The mean of x_i^p, whose gradient takes fewer passes over the values than TensorFlow's would."""
     if selection.weights is not None:
-        # They may have a gradient too.
+        # Weights may have a gradient too.
         return selection.mean(_power(xs, p))
-    # Here, since what the gradient makes belongs to its own graph.
+    # Outside the gradient: what the gradient computes belongs to a graph of its own.
     count = tf.maximum(selection.count, 1.0)
 
     @tf.custom_gradient

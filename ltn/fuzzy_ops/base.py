@@ -23,7 +23,7 @@ eps: float = 1e-4
 def not_zeros(x: tf.Tensor) -> tf.Tensor:
     """The paper's projection pi_0(x) = (1 - eps) x + eps, from [0, 1] onto [eps, 1].
 
-    Any shape, kept.
+    The shape is kept.
 
     >>> [round(float(not_zeros(x)), 4) for x in (0.0, 1.0)]
     [0.0001, 1.0]
@@ -34,7 +34,7 @@ def not_zeros(x: tf.Tensor) -> tf.Tensor:
 def not_ones(x: tf.Tensor) -> tf.Tensor:
     """The paper's projection pi_1(x) = (1 - eps) x, from [0, 1] onto [0, 1 - eps].
 
-    Any shape, kept.
+    The shape is kept.
 
     >>> [round(float(not_ones(x)), 4) for x in (0.0, 1.0)]
     [0.0, 0.9999]
@@ -62,7 +62,7 @@ class Operator(abc.ABC):
         """Raise for an impossible hyper-parameter; at construction and for each override."""
 
     # One compiled function per class and setting: equal operators share their traces. A setting names the
-    # tensors too: a call with other ones, as weights, needs a function of its own.
+    # tensors too: a call with other ones, such as weights, needs a function of its own.
     _compiled: ClassVar[dict[Any, Any]] = {}
 
     @classmethod
@@ -118,7 +118,7 @@ Projection = Callable[[tf.Tensor], tf.Tensor]
 
 
 @dataclasses.dataclass(frozen=True)
-class Projected(Connective):
+class ProjectedConnective(Connective):
     """A connective that projects its operands first, unless `stable` is False."""
 
     projections: ClassVar[tuple[Projection, ...]]
@@ -138,9 +138,9 @@ class Projected(Connective):
 
     @property
     def projection(self) -> Projection | None:
-        """What a caller may do to each operand itself, and then call with `stable=False`; None if it may not.
+        """The projection that a caller may apply to each operand, to then call with `stable=False`; or None.
 
-        It may where all operands are projected alike, by the class itself: one derived from it may do
+        There is one if all operands are projected alike, by the class itself: a derived class may do
         something else.
         """
         alike = len(set(self.projections)) == 1 and "projections" in vars(type(self))
@@ -148,7 +148,7 @@ class Projected(Connective):
 
 
 @dataclasses.dataclass(frozen=True)
-class Composed(Connective):
+class ComposedConnective(Connective):
     """A connective made of other operators, which are compiled already."""
 
     @classmethod

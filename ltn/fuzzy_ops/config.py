@@ -16,7 +16,7 @@ from ltn.fuzzy_ops.base import Operator
 def describe(what: str, operator: Callable[..., Any]) -> dict[str, Any]:
     """The class and the hyper-parameters of a library operator, fit for JSON.
 
-    A tensor is described by its value now, an operator that another is composed of by a description.
+    A tensor is described by its present value, an operator inside another by a description of its own.
 
     >>> from ltn.fuzzy_ops import Aggreg_pMean
     >>> describe("Exists", Aggreg_pMean(p=6))
@@ -33,7 +33,7 @@ def describe(what: str, operator: Callable[..., Any]) -> dict[str, Any]:
 
 
 def build(description: Mapping[str, Any]) -> Operator:
-    """The operator that `describe` described; of `ltn.fuzzy_ops` and from nowhere else.
+    """The operator that `describe` described; it is one of `ltn.fuzzy_ops`.
 
     >>> build({"class_name": "Aggreg_pMean", "config": {"p": 6}})
     Aggreg_pMean(p=6, stable=True)

@@ -6,7 +6,14 @@ from typing import Any, ClassVar
 
 import tensorflow as tf
 
-from ltn.fuzzy_ops.base import Composed, Connective, Projected, check_operator, not_ones, not_zeros
+from ltn.fuzzy_ops.base import (
+    ComposedConnective,
+    Connective,
+    ProjectedConnective,
+    check_operator,
+    not_ones,
+    not_zeros,
+)
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,7 @@ class And_Min(Connective):
 
 
 @dataclass(frozen=True)
-class And_Prod(Projected):
+class And_Prod(ProjectedConnective):
     """Product (Goguen) t-norm: T(x, y) = x y; stable: T(pi_0(x), pi_0(y)).
 
     T(x, 1) = x, T(x, 0) = 0, up to eps when stable. Operands broadcast. The plain product has
@@ -107,7 +114,7 @@ class Or_Max(Connective):
 
 
 @dataclass(frozen=True)
-class Or_ProbSum(Projected):
+class Or_ProbSum(ProjectedConnective):
     """Probabilistic sum: S(x, y) = x + y - x y; stable: S(pi_1(x), pi_1(y)).
 
     S(x, 0) = x, S(x, 1) = 1, up to eps when stable. Operands broadcast. The plain sum has vanishing
@@ -140,7 +147,7 @@ class Or_Luk(Connective):
 
 
 @dataclass(frozen=True)
-class Equiv(Composed):
+class Equiv(ComposedConnective):
     """Equivalence (x -> y) and (y -> x), built from a conjunction and an implication.
 
     E(0, 0) = E(1, 1) = 1 and E(0, 1) = E(1, 0) = 0, up to eps for stable operators. Operands

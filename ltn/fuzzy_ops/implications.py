@@ -8,7 +8,14 @@ from typing import Any, ClassVar
 import tensorflow as tf
 
 from ltn.fuzzy_ops.arguments import as_scalar, check_scalar
-from ltn.fuzzy_ops.base import Composed, Connective, Projected, check_operator, not_ones, not_zeros
+from ltn.fuzzy_ops.base import (
+    ComposedConnective,
+    Connective,
+    ProjectedConnective,
+    check_operator,
+    not_ones,
+    not_zeros,
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +50,7 @@ class Implies_Godel(Connective):
 
 
 @dataclass(frozen=True)
-class Implies_Reichenbach(Projected):
+class Implies_Reichenbach(ProjectedConnective):
     """Reichenbach implication, strong, from the product: I(x, y) = 1 - x + x y.
 
     Stable: I(pi_0(x), pi_1(y)).
@@ -63,7 +70,7 @@ class Implies_Reichenbach(Projected):
 
 
 @dataclass(frozen=True)
-class Implies_Goguen(Projected):
+class Implies_Goguen(ProjectedConnective):
     """Goguen implication, residuated, from the product: I(x, y) = 1 if x <= y, else y / x.
 
     Stable: I(pi_0(x), y).
@@ -124,7 +131,7 @@ class _Sigmoid(Connective):
 
 
 @dataclass(frozen=True)
-class Implies_Sigmoidal(Composed):
+class Implies_Sigmoidal(ComposedConnective):
     """Sigmoidal implication: an implication passed through a sigmoid of slope `s` and offset `b0`.
 
         (sigma(s (I(x, y) + b0)) - sigma(s b0)) / (sigma(s (1 + b0)) - sigma(s b0))

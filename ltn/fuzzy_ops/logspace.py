@@ -13,21 +13,21 @@ from typing import Any, ClassVar
 import tensorflow as tf
 
 from ltn.fuzzy_ops.aggregation import Aggregator
-from ltn.fuzzy_ops.aggregators import Powered
+from ltn.fuzzy_ops.aggregators import PowerAggregator
 from ltn.fuzzy_ops.arguments import check_scalar, truth_values
 from ltn.fuzzy_ops.base import Connective, eps
 from ltn.fuzzy_ops.selection import Statistics
 
-# Below any logit, so that of two alternatives the false one takes no gradient; and finite, so that no
+# Below any logit, so that the false one of two alternatives takes no gradient; and finite, so that no
 # infinity enters a loss.
 log_zero: float = -1e4
 
 
 @tf.custom_gradient
 def _bounded_log(t: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
-    # log(t) exactly, but from log_zero to 0: t may leave [0, 1] by rounding. Its gradient is 1/t down to eps
-    # and stays 1/eps below, so that it neither overflows nor, at 0, vanishes. That is the bound which the
-    # paper's projection pi_0 sets, but the projection would change the values as well.
+    # log(t) exactly, but kept in [log_zero, 0]: t may leave [0, 1] by rounding. Its gradient is 1/t down to
+    # eps and stays 1/eps below, so that it neither overflows nor, at 0, vanishes. The paper's projection pi_0
+    # sets the same bound, but would change the values as well.
     value = tf.minimum(tf.maximum(tf.math.log(tf.maximum(t, 0.0)), log_zero), 0.0)
     return value, lambda upstream: upstream / tf.maximum(t, eps)
 
@@ -35,7 +35,7 @@ def _bounded_log(t: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tens
 def log_truth(t: Any) -> tf.Tensor:
     """The log-truth of a truth value t in [0, 1]: log(t), and `log_zero` where t = 0.
 
-    Any shape, kept. The gradient is 1/t, and 1/eps where t < eps.
+    The shape is kept. The gradient is 1/t, and 1/eps where t < eps.
 
     >>> [round(float(log_truth(t)), 3) for t in (0.0, 1e-30, 0.5, 1.0)]
     [-10000.0, -69.078, -0.693, 0.0]
@@ -46,7 +46,7 @@ def log_truth(t: Any) -> tf.Tensor:
 def log1mexp(l: Any) -> tf.Tensor:  # noqa: E741
     """The log-truth of a negation: log(1 - exp(l)) for l <= 0, and `log_zero` where l = 0.
 
-    Any shape, kept. Exact for l near 0 and for l far below; the gradient is bounded by 1/eps.
+    The shape is kept. Exact for l near 0 and for l far below; the gradient is bounded by 1/eps.
 
     >>> [round(float(log1mexp(l)), 3) for l in (0.0, -1e-30, -0.693147, -5.0)]
     [-10000.0, -69.078, -0.693, -0.007]
@@ -123,7 +123,7 @@ class Aggreg_LogMean(Aggregator):
 
 
 @dataclass(frozen=True)
-class Aggreg_LogMeanExp(Powered):
+class Aggreg_LogMeanExp(PowerAggregator):
     """Generalised mean of log-truths: A(l_1, ..., l_n) = (1/p) log((1/n) sum exp(p l_i)), p > 0. Existential.
 
     The logarithm of Aggreg_pMean's value: 0 when all l_i = 0; `log_zero` of nothing. `xs` of any shape,

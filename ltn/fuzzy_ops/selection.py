@@ -28,7 +28,7 @@ class Statistics(abc.ABC):
 
     @abc.abstractmethod
     def spread(self, statistic: tf.Tensor) -> tf.Tensor:
-        """A statistic at each value that it is of; broadcasts with the values."""
+        """A statistic, repeated for each of its values; broadcasts with the values."""
 
     @abc.abstractmethod
     def _number(self) -> tf.Tensor:
@@ -76,17 +76,17 @@ class Statistics(abc.ABC):
         return self._max(self.keep(values, values.dtype.min))
 
     def ties(self, values: tf.Tensor, extreme: tf.Tensor) -> tf.Tensor:
-        """How many of the selected values are equal to their extreme; what is not a number counts too."""
-        return self.total(self._tied(values, extreme))
+        """How many of the selected values are equal to their extreme; NaN counts too."""
+        return self.total(self._mark_ties(values, extreme))
 
     def among_ties(self, values: tf.Tensor, extreme: tf.Tensor) -> tf.Tensor:
-        """The extreme, with a gradient that those equal to it share by their weights."""
-        tied = self.keep(self._tied(values, extreme), 0.0)
+        """The extreme; values equal to it share the gradient by their weights."""
+        tied = self.keep(self._mark_ties(values, extreme), 0.0)
         share = tied if self.weights is None else tied * self.weights
         share = tf.stop_gradient(tf.math.divide_no_nan(share, self.spread(self._sum(share))))
         return tf.stop_gradient(extreme) + self._sum(share * (values - tf.stop_gradient(values)))
 
-    def _tied(self, values: tf.Tensor, extreme: tf.Tensor) -> tf.Tensor:
+    def _mark_ties(self, values: tf.Tensor, extreme: tf.Tensor) -> tf.Tensor:
         return tf.cast((values == self.spread(extreme)) | tf.math.is_nan(values), values.dtype)
 
     def mean(self, values: tf.Tensor) -> tf.Tensor:
@@ -186,7 +186,7 @@ class Segments(Statistics):
         return tf.math.unsorted_segment_max(values, self.ids, self.segments)
 
 
-def segmented(
+def split_into_segments(
     xs: tf.Tensor,
     mask: tf.Tensor | None,
     weights: tf.Tensor | None,
@@ -202,14 +202,14 @@ def segmented(
     sizes = [tf.shape(xs)[a] if xs.shape[a] is None else xs.shape[a] for a in range(rank)]
     rows = math.prod(sizes[a] for a in axis)
 
-    def merged(tensor: tf.Tensor) -> tf.Tensor:
+    def merge_axes(tensor: tf.Tensor) -> tf.Tensor:
         turned = tf.transpose(tensor, [0, *axis, *kept])
         # Not -1 for the number of rows: among sizes of 0 it cannot be inferred.
         return tf.reshape(turned, [sizes[0] * rows, *(sizes[a] for a in kept)])
 
     # All at once, so that ties are ties wherever they stand in a segment.
-    xs = merged(xs)
-    mask, weights = (None if tensor is None else merged(tensor) for tensor in (mask, weights))
+    xs = merge_axes(xs)
+    mask, weights = (None if tensor is None else merge_axes(tensor) for tensor in (mask, weights))
     return xs, Segments(xs, mask, tf.repeat(ids, rows), count, rank - len(axis), weights)
 
 

@@ -18,7 +18,7 @@ from ltn.fuzzy_ops.base import Operator
 from ltn.knowledge.hyperparameters import Hyperparameters
 from ltn.knowledge.language import Language
 from ltn.language import Node, Quantifier, Signature, parse, parse_many
-from ltn.language.names import QUANTIFIERS, check_name, listed, nearest
+from ltn.language.names import QUANTIFIERS, check_name, list_names, nearest
 from ltn.semantics import BaseSemantics
 
 
@@ -96,21 +96,21 @@ class KnowledgeBase:
         Args:
             formula: text, or a Python callable that returns a closed `ltn.Formula`, written with the
                 symbols of this theory; a theory with such an axiom saves its weights only.
-            name: of the axiom in logs and reports; by default "axiom_1", "axiom_2", ...
+            name: its name in logs and reports; by default "axiom_1", "axiom_2", ...
             weight: how often it counts among the axioms; or "learned", for the paper's p_w & formula with
                 a trainable proposition p_w.
         """
-        source = formula if isinstance(formula, str) else ""
+        text = formula if isinstance(formula, str) else ""
         tree = parse(formula) if isinstance(formula, str) else formula
         name = name or self._next_name()
-        self._check_axiom(tree, source, name)
+        self._check_axiom(tree, text, name)
         axiom = Axiom(name, tree, self._weight(name, weight))
         self._axioms[name] = axiom
         self._notify()
         return axiom
 
     def axioms(self, text: str | Path) -> list[Axiom]:
-        """Add the formulas of a text, or of a file: one per line, indented lines continue it.
+        """Add the formulas of a text, or of a file: one per line; indented lines continue a formula.
 
         `name: formula` names an axiom; `#` begins a comment. After an error none is added.
         """
@@ -122,10 +122,10 @@ class KnowledgeBase:
         read = parse_many(str(text))
         labels = [label for label, _, _ in read if label is not None]
         names: list[str] = []
-        for label, node, source in read:
+        for label, node, own_text in read:
             name = label or self._next_name(names, labels)
             try:
-                self._check_axiom(node, source, name)
+                self._check_axiom(node, own_text, name)
             except LogicError as error:
                 raise type(error)(f"Axiom {len(names) + 1} of the text, '{name}': {error}") from error
             if name in names:
@@ -139,7 +139,7 @@ class KnowledgeBase:
         return list(self._axioms.values())
 
     def weight_of(self, axiom: Axiom) -> float:
-        """The weight of an axiom; a learned one as it is now."""
+        """The current weight of an axiom."""
         if isinstance(axiom.weight, str):
             return float(self.language.propositions[axiom.weight].tensor)
         return axiom.weight
@@ -149,12 +149,12 @@ class KnowledgeBase:
         name = axiom.name if isinstance(axiom, Axiom) else axiom
         if name not in self._axioms:
             close = nearest(str(name), self._axioms)
-            hint = f"did you mean '{close}'?" if close else f"it has: {listed(list(self._axioms))}."
+            hint = f"did you mean '{close}'?" if close else f"it has: {list_names(list(self._axioms))}."
             raise LogicValueError(f"The theory has no axiom {name!r}; {hint}")
         return self._axioms[name]
 
     def open_variables(self) -> list[str]:
-        """The variables of the axioms that range over data only, in order of appearance."""
+        """The variables of the axioms that need data, in order of appearance."""
         groundings = self.language.groundings()
         used = dict.fromkeys(variable for axiom in self.axiom_list for variable in axiom.variables)
         return [variable for variable in used if groundings.source(variable) is None]
@@ -165,7 +165,7 @@ class KnowledgeBase:
         for axiom in self.axiom_list:
             for variable in axiom.variables:
                 if groundings.source(variable) is None:
-                    raise LogicValueError(f"Axiom '{axiom.name}': {groundings.missing(variable)}")
+                    raise LogicValueError(f"Axiom '{axiom.name}': {groundings.explain_missing(variable)}")
 
     # Operators
 
@@ -190,10 +190,10 @@ class KnowledgeBase:
         return self.operators.current()
 
     def set_hyperparameters(self, /, axiom: str | None = None, **values: Any) -> None:
-        """Change hyper-parameters of the operators, as `p_exists=6`; of one axiom only with `axiom=`.
+        """Change hyper-parameters of the operators, such as `p_exists=6`; with `axiom=`, of one axiom only.
 
-        From its first change on a number is a variable for the compiled steps: later changes compile
-        nothing again.
+        With its first change a number becomes a variable of the compiled steps: later changes compile nothing
+        again.
         """
         for name, value in values.items():
             if axiom is None:
@@ -239,10 +239,10 @@ class KnowledgeBase:
         for notify in self._subscribers:
             notify()
 
-    def _check_axiom(self, formula: Any, source: str, name: str) -> None:
+    def _check_axiom(self, formula: Any, text: str, name: str) -> None:
         if isinstance(formula, Node):
-            self.signature.check_formula(formula, source)
-            self.signature.check_closed(formula, source)
+            self.signature.check_formula(formula, text)
+            self.signature.check_closed(formula, text)
             self._check_options(self.space.prepare(formula))
         elif not callable(formula):
             raise LogicTypeError(f"An axiom is text or a callable; got {formula!r}.")
@@ -260,7 +260,7 @@ class KnowledgeBase:
                     operator.check_overrides(**dict(node.options))
 
     def _next_name(self, before: Sequence[str] = (), labels: Sequence[str] = ()) -> str:
-        """The next "axiom_n" that is free, and not among the names `before` it in a text or its labels."""
+        """The next "axiom_n" that is not taken: by an axiom, a name `before` it in a text, or a label."""
         number = len(self._axioms) + len(before) + 1
         while f"axiom_{number}" in {*self._axioms, *before, *labels}:
             number += 1

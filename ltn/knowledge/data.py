@@ -15,10 +15,10 @@ import tensorflow as tf
 
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language import Domain, Signature
-from ltn.language.names import listed, nearest
+from ltn.language.names import list_names, nearest
 
 Data = Mapping[str, Any]
-# What a batch holds where the axioms need no data (tf.data has no empty elements); no name of a variable.
+# What a batch holds where the axioms need no data (tf.data has no empty elements); not a legal name.
 NOTHING = "no data"
 
 
@@ -32,7 +32,7 @@ def read_individuals(name: str, domain: Domain, values: Any) -> Any:
     """
     array = _numbers(name, values)
     if array.shape.rank is None:
-        # As it comes from code that was compiled for numbers with and without their feature axis.
+        # In code that was compiled for numbers with and without their feature axis.
         array = tf.reshape(array, [-1, *domain.shape])
     _check_shape(name, domain, tuple(array.shape))
     array = array[:, np.newaxis] if array.shape.rank == 1 and domain.shape == (1,) else array
@@ -121,7 +121,7 @@ def _check_names(signature: Signature, names: Iterable[str]) -> None:
         if name not in signature.variables and name not in signature.domains and name != NOTHING:
             known = [*signature.variables, *signature.domains]
             close = nearest(str(name), known)
-            hint = f"Did you mean '{close}'?" if close else f"Declared are: {listed(known)}."
+            hint = f"Did you mean '{close}'?" if close else f"Declared are: {list_names(known)}."
             raise LogicValueError(f"Data came for {name!r}, which is not a variable of the theory. {hint}")
 
 
@@ -142,7 +142,7 @@ def _check_aligned(data: Data) -> None:
             "declared: theory.variable(name, domain, values=...)."
         )
     if 0 in sizes.values():
-        raise LogicValueError(f"The data of {listed(list(sizes))} hold no individuals.")
+        raise LogicValueError(f"The data of {list_names(list(sizes))} hold no individuals.")
 
 
 def empty_batch() -> dict[str, tf.Tensor]:
@@ -150,14 +150,14 @@ def empty_batch() -> dict[str, tf.Tensor]:
     return {NOTHING: tf.zeros(1)}
 
 
-# Sources of batches
+# What `fit` and `evaluate` are given
 
 
-def read_source(signature: Signature, x: Any, check_complete: Callable[[Data], None]) -> Any:
-    """A source of batches, checked as far as it can be seen before the first batch.
+def read_data(signature: Signature, x: Any, check_complete: Callable[[Data], None]) -> Any:
+    """The data that users give, checked as far as possible before the first batch.
 
-    `check_complete` raises where an axiom mentions a variable that has no individuals beside those that come
-    under the names of its argument.
+    `check_complete` raises if an axiom mentions a variable that has no individuals, even with the data that
+    it is called with.
     """
     if is_nothing(x):
         check_complete({})
@@ -172,7 +172,7 @@ def read_source(signature: Signature, x: Any, check_complete: Callable[[Data], N
     if isinstance(x, keras.utils.PyDataset):
         return x
     if isinstance(x, Iterator):
-        # Keras wants a tuple of each batch.
+        # Keras wants each batch in a tuple.
         return ((batch,) if isinstance(batch, Mapping) else batch for batch in x)
     raise LogicTypeError(
         "Data are a dictionary from names of variables to arrays, as {'x': points}, or a data set of "
@@ -194,15 +194,15 @@ def _read_dataset(
             f"this one yields {spec}."
         )
     _check_names(signature, spec)
-    for name, part in spec.items():
-        _check_shape(name, _domain(signature, name), tuple(part.shape))
-    _check_aligned({name: part for name, part in spec.items() if part.shape[0] is not None})
+    for name, tensor in spec.items():
+        _check_shape(name, _domain(signature, name), tuple(tensor.shape))
+    _check_aligned({name: tensor for name, tensor in spec.items() if tensor.shape[0] is not None})
     check_complete(spec)
     return dataset.map(lambda batch: read_batch(signature, batch))
 
 
 def check_no_targets(**given: Any) -> None:
-    """Raise for what Keras models take beside their inputs."""
+    """Raise for arguments that Keras models take beside their inputs."""
     for name, value in given.items():
         if value is not None:
             raise LogicTypeError(
@@ -228,7 +228,7 @@ def has_no_data(batches: tf.data.Iterator) -> bool:
 
 
 def endless_batches(data: Data, batch_size: int, shuffle: bool) -> tf.data.Dataset:
-    """The batches of all epochs, each epoch in an order of its own where it is shuffled.
+    """The batches of all epochs; `shuffle` gives each epoch an order of its own.
 
     One endless data set: the iterator that Keras makes for each epoch costs more than a step on little data.
     """

@@ -51,7 +51,7 @@ class Hyperparameters:
         return self._semantics.hyperparameters() | {n: float(v) for n, v in self._changed.items()} | own
 
     def set(self, name: str, value: Any) -> bool:
-        """Change one for all axioms. Returns whether code that uses it must be compiled again."""
+        """Change a hyper-parameter for all axioms. Returns whether code must be compiled again."""
         value = float(value) if tf.is_tensor(value) else value
         checked = self._semantics.with_hyperparameters(**{name: value})
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
@@ -60,7 +60,7 @@ class Hyperparameters:
         return _assign(self._changed, name, float(value))
 
     def set_for(self, axiom: str, tree: Node | None, name: str, value: float) -> bool:
-        """Change one for the quantifiers of one axiom. Returns whether code must be compiled again."""
+        """Change a hyper-parameter for one axiom. Returns whether code must be compiled again."""
         self._semantics.with_hyperparameters(**{name: value})
         option, kind = _split(name)
         if tree is None:

@@ -64,15 +64,15 @@ class Language:
         """Declare a domain: a set of individuals with features of one shape.
 
         Args:
-            name: of the domain.
-            shape: of the features of one individual; by default one number.
-            values: the individuals of a finite domain: numbers, names (grounded on their index, as
+            name: its name.
+            shape: the shape of the features of one individual; by default one number.
+            values: the individuals of a finite domain: numbers, names (grounded on their index, like
                 classes), or a dictionary from names to features. Names become constants.
             bounds: (low, high) for a hypercube, or "simplex"; learned constants are kept inside, data
                 outside are refused.
             equality: what `=` means between its individuals: "strict", or "smooth" for
                 exp(-alpha distance).
-            alpha: of the smooth equality.
+            alpha: how quickly a smooth equality falls.
 
         `people * towns` is the product of two domains.
         """
@@ -92,14 +92,14 @@ class Language:
         """Declare constants of a domain; a variable of that domain then ranges over them.
 
         Args:
-            names: as "a, b, c", or a list.
-            domain: of all of them.
+            names: their names, as "a, b, c", or a list.
+            domain: their domain.
             values: their features, (k, *features).
-            trainable: whether they are learned, as embeddings; by default where no values are given.
-            initializer: of learned ones, a Keras initializer; by default uniform, within the bounds of the
-                domain, else in the range of `values`, else in [0, 1]. It makes those without values, and
+            trainable: whether they are learned, as embeddings; by default if no values are given.
+            initializer: a Keras initializer for learned ones; by default uniform, within the bounds of the
+                domain, else in the range of `values`, else in [0, 1]. It draws those without values, and
                 the other starting points of reasoning.
-            regularizer: a Keras regularizer of learned ones.
+            regularizer: a Keras regularizer for learned ones.
         """
         _check_domain(domain)
         chosen = self.signature.names_of(names) if isinstance(names, str) else list(names)
@@ -151,8 +151,8 @@ class Language:
         learned ones as they are at that moment.
 
         Args:
-            name: of the variable.
-            domain: of its individuals.
+            name: its name.
+            domain: the domain of its individuals.
             values: the individuals that it ranges over: names of constants, or features (k, *features).
         """
         _check_domain(domain)
@@ -170,8 +170,8 @@ class Language:
         """Declare a predicate with its input domains and its grounding.
 
         Args:
-            name: of the predicate.
-            domains: of its arguments.
+            name: its name.
+            domains: the domains of its arguments.
             grounding: an `ltn.Predicate`, a Keras model, or a callable, as for `ltn.Predicate`. A callable
                 that returns booleans may stand in guards.
         """
@@ -186,8 +186,8 @@ class Language:
         """Declare a function with its input domains, its output domain and its grounding.
 
         Args:
-            name: of the function.
-            domains: of its arguments.
+            name: its name.
+            domains: the domains of its arguments.
             output: the domain of its value.
             grounding: an `ltn.Function`, a Keras model, or a callable, as for `ltn.Function`.
         """
@@ -218,7 +218,7 @@ class Language:
         other_operators: bool = False,
         chunk: int | None = None,
     ) -> Evaluation:
-        """An evaluation of formulas of this language on a batch of data; `Evaluation` tells the settings."""
+        """An evaluation of formulas on a batch of data; `Evaluation` explains the settings."""
         groundings = self.groundings(data)
         return Evaluation(
             groundings, self.symbols, self.propositions, space, dense, other_operators, chunk, self.plans
@@ -248,7 +248,7 @@ def _check_domain(domain: Any) -> None:
 
 @contextlib.contextmanager
 def _withdraw_on_error(declared: dict[str, Any], name: str) -> Iterator[None]:
-    """Take a declaration back where what follows fails, so that it can be made again."""
+    """Withdraw a declaration if what follows fails, so that it can be made again."""
     try:
         yield
     except BaseException:

@@ -14,9 +14,9 @@ from ltn.language import Domain
 
 
 def try_network(symbol: Symbol, domains: Sequence[Domain], output: Domain | None = None) -> None:
-    """Call the network of a symbol once on zeros: then it has its weights, and its shapes fit.
+    """Call the network of a symbol once on zeros, to build its weights and to check its shapes.
 
-    Raises where it returns something else than features of the `output` domain.
+    Raises unless it returns features of the `output` domain.
     """
     shapes = [part.shape for domain in domains for part in domain.parts or (domain,)]
     if not isinstance(symbol.network, keras.Layer) or any(None in shape for shape in shapes):
@@ -24,7 +24,7 @@ def try_network(symbol: Symbol, domains: Sequence[Domain], output: Domain | None
     terms = [Term(tf.zeros(shape), []) for shape in shapes]
     classes = domains[-1].features
     if symbol.picks_class and classes is not None:
-        # The network must know all of them.
+        # The network must know even the last class.
         terms[-1] = Term(classes.max(axis=0), [])
     value = symbol(terms if len(terms) > 1 or symbol.picks_class else terms[0])
     if output is not None and value.feature_shape != output.shape:

@@ -47,7 +47,7 @@ class Knowledge(Protocol):
 
 
 class Question(NamedTuple):
-    """How something is asked: on which data, and with which operators.
+    """The data on which something is question, and the operators.
 
     `named` holds hyper-parameters of the operators, and data of variables.
     """
@@ -59,11 +59,11 @@ class Question(NamedTuple):
 
 
 def answer(
-    knowledge: Knowledge, query: str | Node, asked: Question, chunk: int | None = None
+    knowledge: Knowledge, query: str | Node, question: Question, chunk: int | None = None
 ) -> Formula | Term:
     """The grounding of a formula or a term over its free variables, in order of appearance."""
     tree = read_query(knowledge, query)
-    evaluation = evaluation_for(knowledge, asked, chunk)
+    evaluation = evaluation_for(knowledge, question, chunk)
     space = evaluation.space
     is_formula = knowledge.signature.check(tree).is_formula
     [value] = evaluation.ground([space.prepare(tree) if is_formula else tree])
@@ -84,14 +84,14 @@ def read_query(knowledge: Knowledge, query: str | Node) -> Node:
     return tree
 
 
-def read(knowledge: Knowledge, formula: str | Node | Axiom, what: str) -> tuple[Node, Axiom | None]:
-    """The tree of a formula, and the axiom that it is the formula of; an axiom may be given by its name.
+def read_formula(knowledge: Knowledge, formula: str | Node | Axiom, what: str) -> tuple[Node, Axiom | None]:
+    """The tree of a formula, and its axiom if there is one; an axiom may be given by its name.
 
-    `what` names what is wanted of the formula, for the error where an axiom is Python code.
+    `what` names what is wanted of the formula, for the error about an axiom that is Python code.
     """
     if isinstance(formula, str):
         named = {axiom.name: axiom for axiom in knowledge.axiom_list}
-        # A proposition may have the name of an axiom: then the text is the formula that it is.
+        # A proposition may have the name of an axiom: then the proposition is meant.
         formula = formula if formula in knowledge.signature.propositions else named.get(formula, formula)
     if not isinstance(formula, Axiom):
         return read_query(knowledge, formula), None
@@ -101,48 +101,48 @@ def read(knowledge: Knowledge, formula: str | Node | Axiom, what: str) -> tuple[
     return axiom.tree, axiom
 
 
-def with_tensors(knowledge: Knowledge, asked: Question) -> Question:
-    """The question with its data checked, and as tensors: compiled code takes arrays for constants."""
-    hyperparameters, data = _settings_and_data(knowledge, asked)
-    return asked._replace(data=read_batch(knowledge.signature, data), named=hyperparameters)
+def with_tensors(knowledge: Knowledge, question: Question) -> Question:
+    """The question with its data checked, and as tensors: compiled code would take arrays as constants."""
+    hyperparameters, data = _settings_and_data(knowledge, question)
+    return question._replace(data=read_batch(knowledge.signature, data), named=hyperparameters)
 
 
-def evaluation_for(knowledge: Knowledge, asked: Question, chunk: int | None = None) -> Evaluation:
+def evaluation_for(knowledge: Knowledge, question: Question, chunk: int | None = None) -> Evaluation:
     """An evaluation for a question: on data given by name, perhaps with other operators than in training."""
-    operators = _operators(knowledge, asked)
-    hyperparameters, data = _settings_and_data(knowledge, asked)
-    if asked.p is not None:
+    operators = _operators(knowledge, question)
+    hyperparameters, data = _settings_and_data(knowledge, question)
+    if question.p is not None:
         known = operators.hyperparameters()
-        quantifiers = {f"p_{kind}": asked.p for kind in QUANTIFIERS if f"p_{kind}" in known}
+        quantifiers = {f"p_{kind}": question.p for kind in QUANTIFIERS if f"p_{kind}" in known}
         if not quantifiers:
             raise LogicValueError(f"The quantifiers {operators.Forall}, {operators.Exists} have no `p`.")
         hyperparameters = quantifiers | hyperparameters
     space = space_of(operators.with_hyperparameters(**hyperparameters))
     batch = read_batch(knowledge.signature, data)
-    return knowledge.evaluation(space, batch, other_operators=asked.semantics is not None, chunk=chunk)
+    return knowledge.evaluation(space, batch, other_operators=question.semantics is not None, chunk=chunk)
 
 
-def options_of(knowledge: Knowledge, axiom: Axiom, asked: Question) -> Options:
+def options_of(knowledge: Knowledge, axiom: Axiom, question: Question) -> Options:
     """What was set for the quantifiers of an axiom alone, unless the question sets it itself."""
-    if asked.semantics is not None or asked.p is not None:
+    if question.semantics is not None or question.p is not None:
         return {}
     return {
-        kind: {name: value for name, value in options.items() if f"{name}_{kind}" not in asked.named}
+        kind: {name: value for name, value in options.items() if f"{name}_{kind}" not in question.named}
         for kind, options in knowledge.options_of(axiom).items()
     }
 
 
-def _operators(knowledge: Knowledge, asked: Question) -> BaseSemantics:
-    return knowledge.semantics if asked.semantics is None else semantics_module.get(asked.semantics)
+def _operators(knowledge: Knowledge, question: Question) -> BaseSemantics:
+    return knowledge.semantics if question.semantics is None else semantics_module.get(question.semantics)
 
 
-def _settings_and_data(knowledge: Knowledge, asked: Question) -> tuple[dict[str, Any], dict[str, Any]]:
+def _settings_and_data(knowledge: Knowledge, question: Question) -> tuple[dict[str, Any], dict[str, Any]]:
     """The hyper-parameters that were given by name, and all data."""
-    data = asked.data or {}
+    data = question.data or {}
     check_mapping(data)
-    known = _operators(knowledge, asked).hyperparameters()
-    hyperparameters = {name: value for name, value in asked.named.items() if name in known}
-    named_data = {name: value for name, value in asked.named.items() if name not in known}
+    known = _operators(knowledge, question).hyperparameters()
+    hyperparameters = {name: value for name, value in question.named.items() if name in known}
+    named_data = {name: value for name, value in question.named.items() if name not in known}
     twice = [name for name in named_data if name in data]
     if twice:
         raise LogicValueError(f"Data came twice for {', '.join(twice)}.")

@@ -59,7 +59,7 @@ def _call(axiom: Axiom, evaluation: Evaluation) -> Formula:
 
 
 def _with_weight(axiom: Axiom, value: Formula, evaluation: Evaluation) -> tf.Tensor:
-    """With a learned weight the value of p_w & formula."""
+    """The value of an axiom; with a learned weight, that of p_w & formula."""
     if not isinstance(axiom.weight, str):
         return value.tensor
     space = evaluation.space

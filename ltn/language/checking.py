@@ -7,38 +7,36 @@ from typing import NoReturn
 import numpy as np
 
 from ltn.language import syntax
-from ltn.language.diagnostics import Complaints, quoted
+from ltn.language.diagnostics import Complaints, quote
 from ltn.language.domains import NUMBER, Domain, Shape, broadcast, fits
-from ltn.language.names import BUILT_INS, listed
-from ltn.language.parser import with_source
+from ltn.language.names import BUILT_INS, list_names
+from ltn.language.parser import with_text
 from ltn.language.sorts import Sort, Vocabulary, sort_above
 from ltn.language.tree import Node, Span, fold
 
 
-def check(vocabulary: Vocabulary, node: Node, source: str = "", expected: str | None = None) -> Sort:
+def check(vocabulary: Vocabulary, node: Node, text: str = "", expected: str | None = None) -> Sort:
     """The sort of the tree; raise unless it is an expression of the signature.
 
     Args:
         vocabulary: the declared vocabulary.
         node: the tree.
-        source: the text that its spans refer to; without it, messages show the tree as it is printed.
+        text: what its spans refer to; without it, messages show the tree as it is printed.
         expected: "formula" or "term", if only that will do.
     """
-    node, source = with_source(node, source)
-    complaints = Complaints(vocabulary, source)
+    node, text = with_text(node, text)
+    complaints = Complaints(vocabulary, text)
     scope = _Scope(complaints)
     sort = fold(node, _Checker(vocabulary, complaints, scope).sort_of, enter=scope.enter)
     if expected == "formula" and not sort.is_formula:
-        complaints.of_type(f"Expected a formula, which is true to a degree; {quoted(node)} is a term.", node)
+        complaints.of_type(f"Expected a formula, which is true to a degree; {quote(node)} is a term.", node)
     if expected == "term" and sort.is_formula:
-        complaints.of_type(
-            f"Expected a term, which denotes an individual; {quoted(node)} is a formula.", node
-        )
+        complaints.of_type(f"Expected a term, which denotes an individual; {quote(node)} is a formula.", node)
     return sort
 
 
 def free_occurrences(vocabulary: Vocabulary, node: Node) -> dict[str, syntax.Name]:
-    """The free variables in order of first appearance, each with the place of that."""
+    """The free variables in order of first appearance, each with that appearance."""
 
     def combine(node: Node, below: tuple[dict[str, syntax.Name], ...]) -> dict[str, syntax.Name]:
         if isinstance(node, syntax.Name):
@@ -54,14 +52,14 @@ def free_occurrences(vocabulary: Vocabulary, node: Node) -> dict[str, syntax.Nam
     return fold(node, combine)
 
 
-def check_closed(vocabulary: Vocabulary, node: Node, source: str) -> None:
+def check_closed(vocabulary: Vocabulary, node: Node, text: str) -> None:
     """Raise if the formula has free variables."""
-    node, source = with_source(node, source)
+    node, text = with_text(node, text)
     free = free_occurrences(vocabulary, node)
     if free:
         variables = ", ".join(free)
         one = len(free) == 1
-        Complaints(vocabulary, source).of_value(
+        Complaints(vocabulary, text).of_value(
             f"The formula has the free variable{'' if one else 's'} {variables}, but must be closed. "
             f"Bind {'it' if one else 'them'} with a quantifier, as in `forall {variables}: ...`.",
             next(iter(free.values())),
@@ -71,7 +69,7 @@ def check_closed(vocabulary: Vocabulary, node: Node, source: str) -> None:
 class _Scope:
     """The rules of binding, while a tree is checked from the left.
 
-    A variable is not bound twice around one place, so that sets are enough to know the state.
+    A variable is not bound twice around one place, so sets are enough to hold the state.
     """
 
     def __init__(self, complaints: Complaints):
@@ -81,7 +79,7 @@ class _Scope:
         self.seen: set[str] = set()
 
     def enter(self, node: Node) -> None:
-        """A node comes into sight, before those below it."""
+        """Enter a node, before those below it."""
         if isinstance(node, syntax.Quantifier):
             for position, (variable, span) in enumerate(_places(node)):
                 self._check_binding(variable, node.variables[:position], span)
@@ -91,11 +89,11 @@ class _Scope:
             self.seen.difference_update(node.variables)
 
     def see(self, variable: str) -> None:
-        """The variable occurs."""
+        """Note that a variable occurs."""
         self.seen.add(variable)
 
     def leave(self, node: syntax.Quantifier) -> None:
-        """The quantifier has been checked, with all below it."""
+        """Leave a quantifier, after all below it was checked."""
         for variable, span in _places(node):
             if variable not in self.seen:
                 self.complaints.of_value(
@@ -107,7 +105,7 @@ class _Scope:
     def _check_binding(self, variable: str, earlier: tuple[str, ...], span: Span | None) -> None:
         kind = self.vocabulary.kind(variable)
         if kind is None:
-            self.complaints.unknown(variable, "variable", list(self.vocabulary.variables), span)
+            self.complaints.of_name(variable, "variable", list(self.vocabulary.variables), span)
         if kind != "variable":
             self.complaints.of_type(f"A quantifier binds variables; '{variable}' is a {kind}.", span)
         if variable in earlier:
@@ -168,7 +166,7 @@ class _Checker:
 
     def _check_formula(self, requirement: str, node: Node, sort: Sort) -> None:
         if not sort.is_formula:
-            self.complaints.of_type(f"{requirement}; {quoted(node)} is a term.", node)
+            self.complaints.of_type(f"{requirement}; {quote(node)} is a term.", node)
 
     def _check_name(self, node: syntax.Name) -> None:
         name, vocabulary = node.name, self.vocabulary
@@ -177,7 +175,7 @@ class _Checker:
             self.scope.see(name)
         if kind is None:
             known = [*vocabulary.variables, *vocabulary.constants, *vocabulary.propositions]
-            self.complaints.unknown(name, "variable, constant or proposition", known, node)
+            self.complaints.of_name(name, "variable, constant or proposition", known, node)
         if kind not in ("variable", "constant", "proposition"):
             self.complaints.of_type(
                 f"'{name}' is a {kind}: write it with its arguments, {vocabulary.written(name)}.", node
@@ -191,13 +189,13 @@ class _Checker:
         kind = vocabulary.kind(symbol)
         if kind is None:
             known = [*vocabulary.predicates, *vocabulary.functions, *BUILT_INS]
-            self.complaints.unknown(symbol, "predicate or function", known, place)
+            self.complaints.of_name(symbol, "predicate or function", known, place)
         if kind in ("variable", "constant", "proposition"):
             self.complaints.of_type(f"'{symbol}' is a {kind}: write it without arguments.", place)
         for position, (argument, sort) in enumerate(zip(node.arguments, below, strict=True), start=1):
             if sort.is_formula:
                 self.complaints.of_type(
-                    f"Argument {position} of '{symbol}' must be a term; {quoted(argument)} is a formula.",
+                    f"Argument {position} of '{symbol}' must be a term; {quote(argument)} is a formula.",
                     argument,
                 )
         if kind == "predicate":
@@ -228,21 +226,21 @@ class _Checker:
                 self._check_plain_argument(what, argument, sort.shape or NUMBER, expected)
             elif part is not expected:
                 self.complaints.of_type(
-                    f"{what}; {quoted(argument)} is of the domain '{sort.domain.name}'.", argument
+                    f"{what}; {quote(argument)} is of the domain '{sort.domain.name}'.", argument
                 )
 
     def _check_plain_argument(self, what: str, argument: Node, shape: Shape, domain: Domain) -> None:
         """Raise if a term without a domain cannot be in the domain."""
         if not fits(shape, domain.shape):
             self.complaints.of_type(
-                f"{what}, with the shape {domain.shape}; {quoted(argument)} has the shape {shape}.", argument
+                f"{what}, with the shape {domain.shape}; {quote(argument)} has the shape {shape}.", argument
             )
         value = _literal(argument)
         if value is None or domain.shape != NUMBER:
             return
         if domain.features is not None and value not in domain.features:
             self.complaints.of_value(
-                f"{argument} is not an individual of '{domain.name}' ({listed(domain.names or ())}).",
+                f"{argument} is not an individual of '{domain.name}' ({list_names(domain.names or ())}).",
                 argument,
             )
         if not domain.contains([[value]])[0]:
@@ -254,7 +252,7 @@ class _Checker:
 
     def _shape_of_term(self, does: str, operand: Node, sort: Sort) -> Shape:
         if sort.shape is None:
-            self.complaints.of_type(f"{does} terms; {quoted(operand)} is a formula.", operand)
+            self.complaints.of_type(f"{does} terms; {quote(operand)} is a formula.", operand)
         return sort.shape
 
     def _check_arithmetic(self, node: syntax.Arithmetic, below: tuple[Sort, ...]) -> None:
@@ -266,8 +264,8 @@ class _Checker:
 
     def _fail_shapes(self, does: str, node: syntax.Operation, left: Shape, right: Shape) -> NoReturn:
         self.complaints.of_type(
-            f"{does} terms of one shape, or a term and a number; {quoted(node.left)} has the shape {left}, "
-            f"{quoted(node.right)} {right}.",
+            f"{does} terms of one shape, or a term and a number; {quote(node.left)} has the shape {left}, "
+            f"{quote(node.right)} {right}.",
             node.right,
         )
 
@@ -279,8 +277,8 @@ class _Checker:
         left, right = below
         if left.domain is not None and right.domain is not None and left.domain.flat != right.domain.flat:
             self.complaints.of_type(
-                f"{does} terms of one domain; {quoted(node.left)} is of the domain '{left.domain.name}', "
-                f"{quoted(node.right)} of '{right.domain.name}'. To relate two domains, declare a predicate "
+                f"{does} terms of one domain; {quote(node.left)} is of the domain '{left.domain.name}', "
+                f"{quote(node.right)} of '{right.domain.name}'. To relate two domains, declare a predicate "
                 "or a function on them.",
                 node.right,
             )
@@ -289,7 +287,7 @@ class _Checker:
             for operand, shape in ((node.left, left_shape), (node.right, right_shape)):
                 if shape != NUMBER:
                     self.complaints.of_type(
-                        f"{does} numbers; {quoted(operand)} has the shape {shape}. Compare its norm, or "
+                        f"{does} numbers; {quote(operand)} has the shape {shape}. Compare its norm, or "
                         "another function of it.",
                         operand,
                     )
@@ -303,13 +301,13 @@ class _Checker:
                 advice = " For the equivalence of formulas write `<->`." if other.is_formula else ""
                 self.complaints.of_type(
                     f"`{node.operator}` compares terms, or the truth of a predicate with a number, as in "
-                    f"`P(x) > 0.5`; {quoted(operand)} is a formula.{advice}",
+                    f"`P(x) > 0.5`; {quote(operand)} is a formula.{advice}",
                     operand,
                 )
 
 
 def _literal(node: Node) -> np.float32 | None:
-    """The number that is written there, if it is one."""
+    """The number that a node is, with its sign; None for other nodes."""
     sign = -1.0 if isinstance(node, syntax.Negative) else 1.0
     number = node.operand if isinstance(node, syntax.Negative) else node
     if not isinstance(number, syntax.Number):

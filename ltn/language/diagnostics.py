@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.language.names import listed, nearest
+from ltn.language.names import list_names, nearest
 from ltn.language.sorts import Vocabulary
 from ltn.language.syntax import Name
 from ltn.language.tree import Node, Span
@@ -17,27 +17,27 @@ INDENT = "    "
 _LONGEST_QUOTE = 60
 
 
-def located(message: str, source: str, span: Span | None) -> str:
-    """The message, below it the line where the span begins, and carets under the span.
+def locate(message: str, text: str, span: Span | None) -> str:
+    """The message, then the line where the span begins, and carets under the span.
 
-    Of a text of several lines, the line's number is told.
+    If the text has several lines, the number of the line is shown.
 
-    >>> print(located("There is no variable 'z'.", "forall x: P(z)", Span(12, 13)))
+    >>> print(locate("There is no variable 'z'.", "forall x: P(z)", Span(12, 13)))
     There is no variable 'z'.
         forall x: P(z)
                     ^
     """
-    if not source.strip():
+    if not text.strip():
         return message
     if span is None:
-        return f"{message}\n{INDENT}{source}"
-    start = min(span.start, len(source))
-    first = source.rfind("\n", 0, start) + 1
-    last = source.find("\n", start)
-    line = source[first : len(source) if last < 0 else last].rstrip()
+        return f"{message}\n{INDENT}{text}"
+    start = min(span.start, len(text))
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", start)
+    line = text[first : len(text) if last < 0 else last].rstrip()
     column = start - first
     width = max(1, min(span.end - start, len(line) - column))
-    number = f"line {source.count(chr(10), 0, first) + 1}: " if "\n" in source else ""
+    number = f"line {text.count(chr(10), 0, first) + 1}: " if "\n" in text else ""
     shown, column, width = _cut(line, column, width)
     # A tab stays a tab, so that the carets stand below the place.
     before = "".join("\t" if character == "\t" else " " for character in shown[:column].ljust(column))
@@ -55,19 +55,19 @@ def _cut(line: str, column: int, width: int) -> tuple[str, int, int]:
 class Complaints:
     """Raises the errors about one text."""
 
-    def __init__(self, vocabulary: Vocabulary, source: str):
+    def __init__(self, vocabulary: Vocabulary, text: str):
         self.vocabulary = vocabulary
-        self.source = source
+        self.text = text
 
     def of_type(self, message: str, place: Node | Span | None) -> NoReturn:
         """Something is of the wrong sort, domain or arity."""
-        raise LogicTypeError(located(message, self.source, _span(place)))
+        raise LogicTypeError(locate(message, self.text, _span(place)))
 
     def of_value(self, message: str, place: Node | Span | None) -> NoReturn:
         """Something is unknown or stands where it may not."""
-        raise LogicValueError(located(message, self.source, _span(place)))
+        raise LogicValueError(locate(message, self.text, _span(place)))
 
-    def unknown(self, name: str, what: str, known: Sequence[str], place: Node | Span | None) -> NoReturn:
+    def of_name(self, name: str, what: str, known: Sequence[str], place: Node | Span | None) -> NoReturn:
         """There is no such name; perhaps another was meant."""
         suggestion = nearest(name, known)
         if suggestion is not None:
@@ -75,12 +75,12 @@ class Complaints:
         elif name in self.vocabulary.domains:
             hint = "it is a domain: declare a variable of it."
         else:
-            hint = f"declared: {listed(known)}." if known else "none is declared."
+            hint = f"declared: {list_names(known)}." if known else "none is declared."
         self.of_value(f"There is no {what} '{name}'; {hint}", place)
 
 
-def quoted(node: Node) -> str:
-    """The node as it is shown in messages."""
+def quote(node: Node) -> str:
+    """The node as messages show it."""
     if isinstance(node, Name):
         return f"'{node.name}'"
     text = str(node)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.language.names import listed
+from ltn.language.names import list_names
 from ltn.language.rosters import Features, Roster, read_roster
 
 Shape = tuple[int | None, ...]
@@ -28,10 +28,10 @@ _ROUNDING = 1e-5
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Domain:
-    """A set of individuals, each a tensor of features; two domains are the same only if one object.
+    """A set of individuals, each a tensor of features; two domains are the same only if they are one object.
 
     Args:
-        name: names the domain.
+        name: its name.
         shape: the shape of the features of an individual, with None for unknown sizes. A number is a vector
             of size 1, which is the default.
         values: the individuals, if the domain is finite: a range or list of numbers; a list of names,
@@ -41,8 +41,8 @@ class Domain:
         alpha: how quickly a smooth equality falls.
 
     Attributes:
-        names: those of the individuals of a finite domain, numerals where none were given; otherwise None.
-        features: theirs, float32 of shape (k, *shape); otherwise None.
+        names: the names of the individuals of a finite domain, numerals if none were given; otherwise None.
+        features: their features, float32 of shape (k, *shape); otherwise None.
         named: whether the names were given, so that they are constants of the language.
         parts: the factors of a product of domains; otherwise empty.
 
@@ -80,7 +80,7 @@ class Domain:
             name=name,
             shape=given or NUMBER if roster is None else _agreed_shape(name, given, roster),
             names=None if roster is None else roster.names,
-            features=None if roster is None else _read_only(roster.features),
+            features=None if roster is None else _freeze(roster.features),
             named=roster is not None and roster.named,
             equality=_as_equality(name, equality),
             alpha=_as_alpha(name, alpha),
@@ -91,7 +91,7 @@ class Domain:
             outside = np.flatnonzero(~self.contains(roster.features))
             raise LogicValueError(
                 f"Individuals of '{name}' lie outside its bounds {self.bounds}: "
-                f"{listed([roster.names[index] for index in outside])}."
+                f"{list_names([roster.names[index] for index in outside])}."
             )
 
     def _set(self, **attributes: Any) -> None:
@@ -129,7 +129,7 @@ class Domain:
 
     @property
     def flat(self) -> tuple[Domain, ...]:
-        """The sequence of domains that this is: the parts of a product, and otherwise the domain alone.
+        """The parts of a product; otherwise the domain alone.
 
         >>> people, towns = Domain("people"), Domain("towns")
         >>> (people * towns).flat == (people, towns), people.flat == (people,)
@@ -145,7 +145,7 @@ class Domain:
         """Whether individuals lie within the bounds, up to rounding.
 
         Args:
-            features: theirs, shape (n, *shape).
+            features: their features, shape (n, *shape).
 
         >>> Domain("colours", shape=3, bounds="simplex").contains([[0.5, 0.5, 0.0], [1.0, 0.5, 0.0]])
         array([ True, False])
@@ -170,7 +170,7 @@ class Domain:
         return np.all((rows >= low - _ROUNDING) & (rows <= high + _ROUNDING), axis=1)
 
     def get_config(self) -> dict[str, Any]:
-        """What `from_config` needs, for JSON; of a product the names of its parts.
+        """What `from_config` needs, for JSON; for a product, the names of its parts.
 
         >>> Domain.from_config(Domain("digits", values=range(10)).get_config())
         Domain('digits', shape=(1,), 10 individuals)
@@ -230,7 +230,7 @@ def fits(one: Shape, two: Shape) -> bool:
 
 
 def broadcast(one: Shape, two: Shape) -> Shape | None:
-    """The shape of arithmetic on features of these shapes, either of which may be a number's; None if none.
+    """The shape of arithmetic on features of these shapes, either of which may be a number's; else None.
 
     >>> broadcast((1,), (28, 28)), broadcast((None,), (3,)), broadcast((2,), (3,))
     ((28, 28), (3,), None)
@@ -300,7 +300,7 @@ def _size(domain: Domain) -> int:
     return math.prod(size for size in domain.shape if size is not None)
 
 
-def _read_only(features: Features) -> Features:
+def _freeze(features: Features) -> Features:
     features = features.copy()
     features.flags.writeable = False
     return features

@@ -14,23 +14,23 @@ _LABEL = re.compile(rf"({NAME})[ \t]*:(?:\s|#[^\n]*)*")
 
 
 class Entry(NamedTuple):
-    """One formula of a text: its label, its own text, and where in the whole that begins."""
+    """One formula of a text: its label, its own text, and where that begins in the whole."""
 
     label: str | None
-    source: str
+    text: str
     offset: int
 
 
-def plain(text: str) -> str:
+def clean(text: str) -> str:
     """The text without lines that are comments, and without the indentation that all lines share.
 
-    Such lines stay, empty, so that the numbers of the others are those of the text.
+    Comments leave empty lines behind, so that the numbers of lines stay.
     """
     return textwrap.dedent(re.sub(r"(?m)^[ \t]*#.*$", "", text.replace("\r\n", "\n")))
 
 
 def entries(text: str) -> list[Entry]:
-    """The formulas of a plain text, not yet parsed."""
+    """The formulas of a clean text, not yet parsed."""
     found: list[tuple[int, int]] = []
     start = 0
     for line in text.split("\n"):

@@ -37,7 +37,7 @@ EXISTS = QuantifierKind("exists", sign="∃", operator="Exists", neutral=0.0, du
 
 QUANTIFIERS = {kind.name: kind for kind in (FORALL, EXISTS)}
 
-# As the terminal NAME of the grammar; a test compares them.
+# The same as the terminal NAME of the grammar; a test compares them.
 NAME = r"[^\W\d]\w*'*"
 KEYWORDS = tuple(sorted(("and", "diag", "not", "or", "where", *QUANTIFIERS)))
 # The Euclidean norm of a term, a number; and the absolute value, feature by feature.
@@ -78,16 +78,16 @@ def names_of(text: str) -> list[str]:
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate most like the name, capital and small letters alike; None if none is near."""
+    """The candidate most like the name, in capital or small letters; None if none is near."""
     by_lower = {candidate.lower(): candidate for candidate in candidates}
     found = difflib.get_close_matches(name.lower(), by_lower, n=1)
     return by_lower[found[0]] if found else None
 
 
-def listed(names: Sequence[str], most: int = 8) -> str:
-    """The names with commas between them; of many, the first ones and the last.
+def list_names(names: Sequence[str], most: int = 8) -> str:
+    """The names with commas between them; if there are many, the first two and the last.
 
-    >>> listed([str(number) for number in range(100)])
+    >>> list_names([str(number) for number in range(100)])
     '0, 1, ..., 99'
     """
     if len(names) <= most:

@@ -10,7 +10,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language import layout, syntax, tree
-from ltn.language.diagnostics import located
+from ltn.language.diagnostics import locate
 from ltn.language.syntax_errors import MisreadError, explain
 from ltn.language.tree import Node, Span
 
@@ -36,7 +36,7 @@ def parse(text: str) -> Node:
     try:
         return read(text)
     except MisreadError as error:
-        raise LogicValueError(located(error.message, text, error.span)) from None
+        raise LogicValueError(locate(error.message, text, error.span)) from None
 
 
 def parse_many(text: str) -> list[tuple[str | None, Node, str]]:
@@ -46,7 +46,7 @@ def parse_many(text: str) -> list[tuple[str | None, Node, str]]:
     indented further continue it. It may have a label. Empty lines, and what follows a `#`, are skipped. The
     spans of a tree refer to the formula's own text.
 
-    >>> for label, formula, source in parse_many('''
+    >>> for label, formula, _ in parse_many('''
     ...     # friendship
     ...     symmetric: forall x, y:
     ...         F(x, y) -> F(y, x)
@@ -57,13 +57,13 @@ def parse_many(text: str) -> list[tuple[str | None, Node, str]]:
     None | ~F(a, a)
     """
     _check_text(text)
-    text = layout.plain(text)
+    text = layout.clean(text)
     formulas = []
     try:
         entries = layout.entries(text)
         for position, entry in enumerate(entries):
             try:
-                formulas.append((entry.label, read(entry.source), entry.source))
+                formulas.append((entry.label, read(entry.text), entry.text))
             except MisreadError as error:
                 start, end = error.span
                 hint = _hint(entry, start, is_first=position == 0, is_last=entry is entries[-1])
@@ -71,7 +71,7 @@ def parse_many(text: str) -> list[tuple[str | None, Node, str]]:
                     error.message + hint, Span(entry.offset + start, entry.offset + end)
                 ) from None
     except MisreadError as error:
-        raise LogicValueError(located(error.message, text, error.span)) from None
+        raise LogicValueError(locate(error.message, text, error.span)) from None
     return formulas
 
 
@@ -79,9 +79,9 @@ def _hint(entry: layout.Entry, place: int, is_first: bool, is_last: bool) -> str
     """What to do if the mistake is one of layout."""
     if place == 0 and entry.label is None and not is_first:
         return " To continue the formula above, indent the line."
-    if place >= len(entry.source) and not is_last:
+    if place >= len(entry.text) and not is_last:
         return " If it continues on the next line, indent that line."
-    _, broken, indentation = entry.source[:place].rpartition("\n")
+    _, broken, indentation = entry.text[:place].rpartition("\n")
     if broken and not indentation.strip():
         return " An indented line continues the formula above it: a new one begins at the start of a line."
     return ""
@@ -92,15 +92,15 @@ def _check_text(text: str) -> None:
         raise LogicTypeError(f"A formula is read from a string; got a {type(text).__name__}: {text!r}.")
 
 
-def with_source(node: Node, source: str) -> tuple[Node, str]:
+def with_text(node: Node, text: str) -> tuple[Node, str]:
     """The tree and the text that its spans refer to: without a text, the tree is printed and read again."""
-    if source:
-        return node, source
-    source = tree.text(node)
-    return read(source), source
+    if text:
+        return node, text
+    text = tree.text(node)
+    return read(text), text
 
 
-class _Read(NamedTuple):
+class _PlacedNode(NamedTuple):
     """A node and the place that it takes, with the parentheses around it, which its own span leaves out."""
 
     node: Node
@@ -121,43 +121,43 @@ _Group = list[Token]
 class _Builder(Transformer[Token, Node]):
     """Builds nodes while the parser runs: no tree of Lark's is made, and nothing recurses."""
 
-    def start(self, read: _Read) -> Node:
+    def start(self, read: _PlacedNode) -> Node:
         return read.node
 
-    def connect(self, left: _Read, sign: Token, right: _Read) -> _Read:
+    def connect(self, left: _PlacedNode, sign: Token, right: _PlacedNode) -> _PlacedNode:
         span = Span(left.start, right.end)
-        return _Read(syntax.CONNECTIVES[sign.type](left.node, right.node, span=span), *span)
+        return _PlacedNode(syntax.CONNECTIVES[sign.type](left.node, right.node, span=span), *span)
 
-    def not_(self, sign: Token, operand: _Read) -> _Read:
+    def not_(self, sign: Token, operand: _PlacedNode) -> _PlacedNode:
         span = Span(_start(sign), operand.end)
-        return _Read(syntax.Not(operand.node, span=span), *span)
+        return _PlacedNode(syntax.Not(operand.node, span=span), *span)
 
-    def negative_(self, sign: Token, operand: _Read) -> _Read:
+    def negative_(self, sign: Token, operand: _PlacedNode) -> _PlacedNode:
         span = Span(_start(sign), operand.end)
-        return _Read(syntax.Negative(operand.node, span=span), *span)
+        return _PlacedNode(syntax.Negative(operand.node, span=span), *span)
 
-    def compare(self, left: _Read, sign: Token, right: _Read) -> _Read:
+    def compare(self, left: _PlacedNode, sign: Token, right: _PlacedNode) -> _PlacedNode:
         span = Span(left.start, right.end)
         operator = _PLAIN.get(sign, str(sign))
-        return _Read(syntax.Comparison(operator, left.node, right.node, span=span), *span)
+        return _PlacedNode(syntax.Comparison(operator, left.node, right.node, span=span), *span)
 
-    def arithmetic(self, left: _Read, sign: Token, right: _Read) -> _Read:
+    def arithmetic(self, left: _PlacedNode, sign: Token, right: _PlacedNode) -> _PlacedNode:
         span = Span(left.start, right.end)
-        return _Read(syntax.Arithmetic(str(sign), left.node, right.node, span=span), *span)
+        return _PlacedNode(syntax.Arithmetic(str(sign), left.node, right.node, span=span), *span)
 
-    def number(self, digits: Token) -> _Read:
-        return _Read(syntax.Number(_value(digits), span=_span(digits)), *_span(digits))
+    def number(self, digits: Token) -> _PlacedNode:
+        return _PlacedNode(syntax.Number(_value(digits), span=_span(digits)), *_span(digits))
 
-    def name(self, name: Token) -> _Read:
-        return _Read(syntax.Name(str(name), span=_span(name)), *_span(name))
+    def name(self, name: Token) -> _PlacedNode:
+        return _PlacedNode(syntax.Name(str(name), span=_span(name)), *_span(name))
 
-    def apply(self, symbol: Token, _: Token, *rest: _Read | Token) -> _Read:
+    def apply(self, symbol: Token, _: Token, *rest: _PlacedNode | Token) -> _PlacedNode:
         span = Span(_start(symbol), _span(rest[-1]).end)
-        arguments = tuple(piece.node for piece in rest if isinstance(piece, _Read))
-        return _Read(syntax.Apply(str(symbol), arguments, span=span), *span)
+        arguments = tuple(piece.node for piece in rest if isinstance(piece, _PlacedNode))
+        return _PlacedNode(syntax.Apply(str(symbol), arguments, span=span), *span)
 
-    def parentheses(self, opening: Token, inner: _Read, closing: Token) -> _Read:
-        return _Read(inner.node, _start(opening), _span(closing).end)
+    def parentheses(self, opening: Token, inner: _PlacedNode, closing: Token) -> _PlacedNode:
+        return _PlacedNode(inner.node, _start(opening), _span(closing).end)
 
     def quantifier(
         self,
@@ -166,8 +166,8 @@ class _Builder(Transformer[Token, Node]):
         groups: list[_Group],
         guard: Node | None,
         _: Token,
-        body: _Read,
-    ) -> _Read:
+        body: _PlacedNode,
+    ) -> _PlacedNode:
         span = Span(_start(sign), body.end)
         node = syntax.Quantifier(
             sign.type.lower(),  # the tokens are named as the kinds
@@ -178,7 +178,7 @@ class _Builder(Transformer[Token, Node]):
             span=span,
             variable_spans=tuple(_span(name) for group in groups for name in group),
         )
-        return _Read(node, *span)
+        return _PlacedNode(node, *span)
 
     def options(self, *pieces: _Option | Token) -> list[_Option]:
         options = [piece for piece in pieces if isinstance(piece, _Option)]
@@ -199,8 +199,8 @@ class _Builder(Transformer[Token, Node]):
     def group(self, *tokens: Token) -> _Group:
         return [token for token in tokens if token.type == "NAME"]
 
-    def guard(self, *pieces: _Read | Token) -> Node | None:
-        return next((piece.node for piece in pieces if isinstance(piece, _Read)), None)
+    def guard(self, *pieces: _PlacedNode | Token) -> Node | None:
+        return next((piece.node for piece in pieces if isinstance(piece, _PlacedNode)), None)
 
 
 @functools.cache
@@ -219,27 +219,27 @@ def _parser() -> Lark:
     )
 
 
-def read(source: str) -> Node:
-    """The tree of one formula or term; its spans refer to `source`."""
+def read(text: str) -> Node:
+    """The tree of one formula or term; its spans refer to `text`."""
     parser = _parser()
     try:
-        return parser.parse(source)  # type: ignore[return-value]  # the builder makes nodes
+        return parser.parse(text)  # type: ignore[return-value]  # the builder makes nodes
     except UnexpectedCharacters as error:
         position = error.pos_in_stream or 0
-        found = source[position]
+        found = text[position]
     except UnexpectedToken as error:
         # The token at the end has no text, and borrows its place from the one before it.
-        position = _start(error.token) if error.token else len(source)
+        position = _start(error.token) if error.token else len(text)
         found = str(error.token)
-    raise MisreadError(*explain(parser, source, position, found))
+    raise MisreadError(*explain(parser, text, position, found))
 
 
 def _start(token: Token) -> int:
     return token.start_pos or 0
 
 
-def _span(piece: Token | _Read) -> Span:
-    if isinstance(piece, _Read):
+def _span(piece: Token | _PlacedNode) -> Span:
+    if isinstance(piece, _PlacedNode):
         return Span(piece.start, piece.end)
     return Span(_start(piece), _start(piece) + len(piece))
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.language.names import listed
+from ltn.language.names import list_names
 
 Features = NDArray[np.float32]
 
@@ -45,28 +45,28 @@ def read_roster(domain: str, values: Any) -> Roster:
     repeated = [name for name, count in Counter(roster.names).items() if count > 1]
     if repeated:
         raise LogicValueError(
-            f"The individuals of '{domain}' must be distinct; repeated: {listed(repeated)}."
+            f"The individuals of '{domain}' must be distinct; repeated: {list_names(repeated)}."
         )
     return roster
 
 
 def _read(domain: str, values: Any) -> Roster:
     if isinstance(values, Mapping):
-        return _named(domain, list(values), _as_features(domain, list(values.values())))
+        return _read_named(domain, list(values), _as_features(domain, list(values.values())))
     if not hasattr(values, "__array__"):
         values = list(values)
     elif np.asarray(values).dtype.kind in "UO":
         values = np.asarray(values).tolist()
     if isinstance(values, list) and any(isinstance(value, str) for value in values):
-        # A class index.
-        return _named(domain, values, np.arange(len(values), dtype=np.float32)[:, np.newaxis])
+        # Names stand for classes, grounded on their index.
+        return _read_named(domain, values, np.arange(len(values), dtype=np.float32)[:, np.newaxis])
     features = _as_features(domain, values)
     if np.ndim(values) == 1:
         return Roster(tuple(_numeral(value) for value in np.asarray(values)), features, named=False)
     return Roster(tuple(str(index) for index in range(len(features))), features, named=False)
 
 
-def _named(domain: str, names: list[Any], features: Features) -> Roster:
+def _read_named(domain: str, names: list[Any], features: Features) -> Roster:
     for name in names:
         if not isinstance(name, str):
             raise LogicTypeError(

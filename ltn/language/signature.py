@@ -16,8 +16,8 @@ from ltn.language.tree import Node
 class Signature:
     """The declared symbols, each kind in order of declaration.
 
-    Symbols share one namespace; domains have their own, but for variables, since data may be given by the
-    name of either. The functions `norm(t)`, the Euclidean norm, and `abs(t)`, feature by feature, are
+    Symbols share one namespace. Domains have their own, but share no name with variables: data may be given
+    by the name of either. The functions `norm(t)`, the Euclidean norm, and `abs(t)`, feature by feature, are
     always there.
 
     Attributes:
@@ -65,7 +65,7 @@ class Signature:
             "predicates": [self.written(name) for name in self.predicates],
             "propositions": list(self.propositions),
         }
-        lines = [f"{kind}: {names.listed(those, most=20)}" for kind, those in said.items() if those]
+        lines = [f"{kind}: {names.list_names(those, most=20)}" for kind, those in said.items() if those]
         return f"Signature({'; '.join(lines)})"
 
     def add_domain(self, domain: Domain) -> None:
@@ -81,7 +81,7 @@ class Signature:
             raise LogicValueError(f"There is already a domain '{domain.name}'; choose another name.")
         if domain.name in self.variables:
             raise LogicValueError(
-                f"'{domain.name}' cannot name a domain: it is already {self._described(domain.name)}, and "
+                f"'{domain.name}' cannot name a domain: it is already {self._describe(domain.name)}, and "
                 "data is given by the name of either."
             )
         individuals = (domain.names or ()) if domain.named else ()
@@ -126,7 +126,7 @@ class Signature:
 
     def kind(self, name: str) -> str | None:
         """What the symbol is: "variable", "constant", "function", "predicate", "proposition", "built-in
-        function", or None; domains are no symbols."""
+        function", or None; domains are not symbols."""
         kinds: dict[str, Mapping[str, Any] | tuple[str, ...]] = {
             "variable": self.variables,
             "constant": self.constants,
@@ -146,12 +146,12 @@ class Signature:
 
     names_of = staticmethod(names.names_of)
 
-    def check(self, node: Node, source: str = "") -> Sort:
-        """What the formula or term is, after checking it; `source` is the text that it was read from."""
-        return checking.check(self, node, source)
+    def check(self, node: Node, text: str = "") -> Sort:
+        """What the formula or term is, after checking it; `text` is what it was read from."""
+        return checking.check(self, node, text)
 
     def sort_of(self, node: Node) -> Sort:
-        """What `check` tells of a formula or term that it accepted, or of a part of one, without checking.
+        """What `check` returns for a formula or term that it accepted, or for a node in it, without checking.
 
         >>> signature, people = Signature(), Domain("people", shape=4)
         >>> signature.add_domain(people)
@@ -162,17 +162,17 @@ class Signature:
         """
         return sorts.sort_of(self, node)
 
-    def check_formula(self, node: Node, source: str = "") -> None:
+    def check_formula(self, node: Node, text: str = "") -> None:
         """Raise unless the tree is a formula of this signature."""
-        checking.check(self, node, source, expected="formula")
+        checking.check(self, node, text, expected="formula")
 
-    def check_term(self, node: Node, source: str = "") -> Sort:
+    def check_term(self, node: Node, text: str = "") -> Sort:
         """The shape and the domain of the term; raise unless the tree is a term of this signature."""
-        return checking.check(self, node, source, expected="term")
+        return checking.check(self, node, text, expected="term")
 
-    def check_closed(self, node: Node, source: str = "") -> None:
+    def check_closed(self, node: Node, text: str = "") -> None:
         """Raise if the formula has free variables."""
-        checking.check_closed(self, node, source)
+        checking.check_closed(self, node, text)
 
     def free_variables(self, node: Node) -> list[str]:
         """The free variables of the formula or term, in order of first appearance."""
@@ -202,19 +202,19 @@ class Signature:
             # Without its individuals: they follow among the constants, in their order.
             signature.domains[domain.name] = domain
         for name, reference in config["constants"].items():
-            signature.add_constant(name, signature._resolved(reference))
+            signature.add_constant(name, signature._resolve(reference))
         for name, reference in config["variables"].items():
-            signature.add_variable(name, signature._resolved(reference))
+            signature.add_variable(name, signature._resolve(reference))
         for name, function in config["functions"].items():
-            inputs = [signature.domains[part] for part in function["inputs"]]
-            signature.add_function(name, inputs, signature._resolved(function["output"]))
+            inputs = [signature.domains[each] for each in function["inputs"]]
+            signature.add_function(name, inputs, signature._resolve(function["output"]))
         for name, inputs in config["predicates"].items():
-            signature.add_predicate(name, [signature.domains[part] for part in inputs])
+            signature.add_predicate(name, [signature.domains[each] for each in inputs])
         for name in config["propositions"]:
             signature.add_proposition(name)
         return signature
 
-    def _resolved(self, reference: str | list[str]) -> Domain:
+    def _resolve(self, reference: str | list[str]) -> Domain:
         if isinstance(reference, str):
             return self.domains[reference]
         first, *others = (self.domains[name] for name in reference)
@@ -225,9 +225,9 @@ class Signature:
     def _check_new(self, name: str, what: str) -> None:
         check_name(name, what)
         if self.kind(name) is not None:
-            raise LogicValueError(f"{name!r} cannot name {what}: it is already {self._described(name)}.")
+            raise LogicValueError(f"{name!r} cannot name {what}: it is already {self._describe(name)}.")
 
-    def _described(self, name: str) -> str:
+    def _describe(self, name: str) -> str:
         kind = self.kind(name)
         domain = self.variables.get(name) or self.constants.get(name)
         return f"a {kind}" if domain is None else f"a {kind} of the domain '{domain.name}'"

@@ -15,32 +15,32 @@ from ltn.language.tree import Node, fold
 class Vocabulary(Protocol):
     """What a signature tells about names.
 
-    A `Signature` checks trees too, so it stands above the modules that do the checking; they see this part.
+    A `Signature` checks trees too, so it stands above the modules that do the checking; they see only this.
     """
 
     @property
     def domains(self) -> Mapping[str, Domain]:
-        """By name."""
+        """The domains by name."""
 
     @property
     def constants(self) -> Mapping[str, Domain]:
-        """The domain of each."""
+        """The domain of each constant."""
 
     @property
     def variables(self) -> Mapping[str, Domain]:
-        """The domain of each."""
+        """The domain of each variable."""
 
     @property
     def functions(self) -> Mapping[str, tuple[tuple[Domain, ...], Domain]]:
-        """The domains of the inputs, and that of the output."""
+        """The domains of the inputs, and the domain of the output, of each function."""
 
     @property
     def predicates(self) -> Mapping[str, tuple[Domain, ...]]:
-        """The domains of the inputs."""
+        """The domains of the inputs of each predicate."""
 
     @property
     def propositions(self) -> Mapping[str, None]:
-        """Their names, as the keys."""
+        """The names of the propositions, as keys."""
 
     def kind(self, name: str) -> str | None:
         """What the symbol is, or None."""
@@ -70,7 +70,7 @@ FORMULA = Sort()
 
 def sort_of(vocabulary: Vocabulary, node: Node) -> Sort:
     """The sort of a node of a checked tree; only the terms that decide it are visited."""
-    return fold(node, lambda node, below: sort_above(vocabulary, node, below), below=_deciding)
+    return fold(node, lambda node, below: sort_above(vocabulary, node, below), below=_deciding_nodes)
 
 
 def sort_above(vocabulary: Vocabulary, node: Node, below: Sequence[Sort]) -> Sort:
@@ -93,8 +93,8 @@ def sort_above(vocabulary: Vocabulary, node: Node, below: Sequence[Sort]) -> Sor
     return FORMULA
 
 
-def _deciding(node: Node) -> Sequence[Node]:
-    """The nodes below on whose sorts that of the node depends."""
+def _deciding_nodes(node: Node) -> Sequence[Node]:
+    """The nodes below that decide the sort of the node."""
     match node:
         case Negative() | Arithmetic():
             return node.children

@@ -30,7 +30,7 @@ __all__ = [
     "Unary",
 ]
 
-# Operators that mathematics writes otherwise.
+# Operators that mathematics writes differently.
 SIGNS_OF_MATHEMATICS = {"!=": "≠", "<=": "≤", ">=": "≥"}
 
 
@@ -157,7 +157,7 @@ class Binary(Node):
     @property
     @abstractmethod
     def levels(self) -> tuple[Level, Level, Level]:
-        """How tightly it holds together, and what it asks of its operands."""
+        """How tightly the node binds, and what it asks of its operands."""
 
     @property
     def children(self) -> tuple[Node, ...]:
@@ -187,7 +187,7 @@ class Negative(Unary):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Operation(Node):
-    """One of the signs of the class between two terms."""
+    """Two terms with one of the signs of the class between them."""
 
     signs: ClassVar[tuple[str, ...]] = ()
 

@@ -7,9 +7,9 @@ from lark import Lark, Token
 from ltn.language.names import KEYWORDS, QUANTIFIERS
 from ltn.language.tree import Span
 
-# What belongs to the parenthesis or bracket behind it: tokens of quantifiers are named as the kinds.
+# Tokens that belong to the parenthesis or bracket behind them; those of quantifiers have the names of kinds.
 _BEFORE_OPENINGS = ("NAME", "DIAG", *map(str.upper, QUANTIFIERS))
-# How other languages write it, and how this one does.
+# How other languages write a sign, and how this one does.
 _SIGNS = {
     "<=>": "<->",
     "&&": "&",
@@ -31,7 +31,7 @@ _WORDS = {"iff": "<->", "implies": "->"}
 _COMPARISONS = ("=", "!=", "≠", "<", "<=", "≤", ">", ">=", "≥")
 _LONGEST_SHOWN = 30
 
-# The plain word for each token that can be asked for, in the order in which a message names them.
+# The plain word for each token that can be expected, in the order in which a message names them.
 _PUNCTUATION = {
     "OPEN_OPTIONS": "'['",
     "EQUAL": "'='",
@@ -53,29 +53,31 @@ class MisreadError(Exception):
         self.span = span
 
 
-def explain(parser: Lark, source: str, position: int, found: str) -> tuple[str, Span]:
+def explain(parser: Lark, text: str, position: int, found: str) -> tuple[str, Span]:
     """What was expected and what was found instead, and where.
 
     Args:
         parser: the parser that could not go on.
-        source: the text.
+        text: what it reads.
         position: where it could not go on.
         found: the token or the character that stands there; empty at the end of the text.
     """
-    until = parser.parse_interactive(source[:position])
+    until = parser.parse_interactive(text[:position])
     before = until.exhaust_lexer()
     if not found and not before:
         return "There is no formula in the text; write one, as in `forall x: P(x)`.", Span(0, 1)
     accepted: set[str] = until.accepts()  # type: ignore[no-untyped-call]
     if not found:
         end = _start(before[-1]) + len(before[-1])
-        hint = _unclosed(source[:end], before)
-        return f"Expected {_expected(accepted)}, found the end of the formula.{hint}", Span(end, end + 1)
-    hint = _foreign(source, position, found) or _hint(found, before, accepted)
-    return f"Expected {_expected(accepted)}, found '{found}'.{hint}", Span(position, position + len(found))
+        hint = _explain_unclosed(text[:end], before)
+        return f"Expected {_list_expected(accepted)}, found the end of the formula.{hint}", Span(end, end + 1)
+    hint = _explain_foreign(text, position, found) or _hint(found, before, accepted)
+    return f"Expected {_list_expected(accepted)}, found '{found}'.{hint}", Span(
+        position, position + len(found)
+    )
 
 
-def _expected(tokens: set[str]) -> str:
+def _list_expected(tokens: set[str]) -> str:
     words = []
     if "FORALL" in tokens:
         words.append("a formula or a term")
@@ -98,12 +100,12 @@ def _expected(tokens: set[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-def _foreign(source: str, position: int, found: str) -> str:
-    """How this language writes what stands there in the manner of another; empty if it is nothing known."""
+def _explain_foreign(text: str, position: int, found: str) -> str:
+    """How this language writes a sign or word of another one; empty if none stands there."""
     for wrong, right in _SIGNS.items():
         # The first characters of a foreign sign may be a token of this language.
         first = max(0, position - len(wrong) + 1)
-        if wrong in source[first : position + len(wrong)]:
+        if wrong in text[first : position + len(wrong)]:
             return f" Instead of `{wrong}` write `{right}`."
     return f" Instead of `{found}` write `{_WORDS[found]}`." if found in _WORDS else ""
 
@@ -125,8 +127,8 @@ def _hint(found: str, before: list[Token], accepted: set[str]) -> str:
     return ""
 
 
-def _unclosed(text: str, tokens: list[Token]) -> str:
-    """Says which bracket is open at the end of the text, if there is one."""
+def _explain_unclosed(text: str, tokens: list[Token]) -> str:
+    """Which bracket is open at the end of the text; empty if there is none."""
     openings: list[int] = []
     for position, token in enumerate(tokens):
         if token.type in ("OPEN", "OPEN_OPTIONS"):

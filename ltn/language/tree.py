@@ -33,7 +33,7 @@ class Span(NamedTuple):
 
 
 class Level(IntEnum):
-    """How tightly a node holds together: the order of the grammar's rules."""
+    """How tightly a node binds, its precedence: the order of the grammar's rules."""
 
     ANY = 0
     EQUIVALENCE = 1
@@ -49,7 +49,7 @@ class Level(IntEnum):
 
     @property
     def above(self) -> Level:
-        """The next tighter one: what an operator asks of the operand that it does not associate with."""
+        """The next tighter level: what an operator asks of the operand that it does not associate with."""
         return Level(self + 1)
 
 
@@ -70,7 +70,7 @@ class Operand(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Node(ABC):
-    """A part of a formula; where it was read from has no influence on equality.
+    """A node of a syntax tree; its span has no influence on equality.
 
     >>> from ltn.language import parse
     >>> parse("A & B") == parse("A and (B)"), parse("A & B").children
@@ -94,7 +94,7 @@ class Node(ABC):
         """Raise unless the node can be written down."""
 
     def _set_hash(self) -> None:
-        # Once, from the hashes of the children: asking for it neither recurses nor costs.
+        # Once, from the hashes of the children, so that asking for it is cheap and does not recurse.
         content = (type(self).__name__, self._label, *(child._hash for child in self.children))
         object.__setattr__(self, "_hash", hash(content))
 
@@ -137,11 +137,11 @@ class Node(ABC):
         """The nodes directly below, in the order of the text."""
         return ()
 
-    # For its text, by default as an atom is written.
+    # How it is printed, by default as an atom.
 
     @property
     def level(self) -> Level:
-        """How tightly the node holds together."""
+        """How tightly the node binds."""
         return Level.ATOM
 
     @property

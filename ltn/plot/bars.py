@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.plot.style import FONT, add_title, colour, fitted, in_signs, picture
+from ltn.plot.style import FONT, add_title, colour, fit_text, in_signs, picture
 
 _COLUMNS = ("axiom", "formula", "satisfaction")
 
@@ -31,7 +31,7 @@ def report(frame: pd.DataFrame) -> Figure:
     """
     _check(frame)
     values = frame["satisfaction"].astype(float).tolist()
-    formulas = [fitted(in_signs(formula), 76, lines=2) for formula in frame["formula"]]
+    formulas = [fit_text(in_signs(formula), 76, lines=2) for formula in frame["formula"]]
     lines = 1 + max(formula.count("\n") for formula in formulas)
     # In inches: a row holds the bar, and above it the formula.
     bar, row = 0.24, 0.36 + 0.17 * lines
@@ -80,6 +80,6 @@ def _check(frame: Any) -> None:
 def _names(frame: pd.DataFrame) -> list[str]:
     weights = frame["weight"] if "weight" in frame else [1.0] * len(frame)
     return [
-        fitted(str(name), 24) + (f"\nweight {weight:.3g}" if weight != 1.0 else "")
+        fit_text(str(name), 24) + (f"\nweight {weight:.3g}" if weight != 1.0 else "")
         for name, weight in zip(frame["axiom"], weights, strict=True)
     ]

@@ -12,7 +12,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.textpath import TextPath
 
-from ltn.plot.style import FONT, colour, fitted, ink_on, picture
+from ltn.plot.style import FONT, colour, fit_text, ink_on, picture
 
 # Lengths are in inches, sizes of fonts in points.
 _LABEL, _VALUE, _TERM = 12, 9, 10
@@ -24,9 +24,9 @@ _NARROWEST = 4.5
 
 @dataclass
 class Box:
-    """A node of a tree: a formula with what it shows of its truth, or a term, without.
+    """A node of a tree: a formula with its truth as text, or a term without.
 
-    `truth` colours it. Where it lies, (x, y) of its centre, is found when the tree is drawn.
+    `truth` colours it. The place (x, y) of its centre is set when the tree is drawn.
     """
 
     label: str
@@ -49,13 +49,13 @@ class Box:
 
     @cached_property
     def width(self) -> float:
-        """Of the box itself."""
+        """The width of the box itself."""
         widths = [_width(self.label, self.font), _width(self.value, _VALUE) if self.value else 0.0]
         return max(widths) + 2.0 * _PADDING + 0.06
 
     @cached_property
     def height(self) -> float:
-        """Of the box itself."""
+        """The height of the box itself."""
         return _height(self.label, self.font) + _height(self.value, _VALUE) + 2.0 * _PADDING
 
     @cached_property
@@ -65,14 +65,14 @@ class Box:
 
 
 def draw(root: Box, title: str, note: str = "") -> Figure:
-    """A picture of the tree under a title, and a note below that."""
+    """A picture of the tree, under a title and a note."""
     width = max(_NARROWEST, root.span + 2.0 * _MARGIN)
     _place(root, 0.5 * (width - root.span))
     depth = _stack(root) + _MARGIN
     # A character of a title is some 0.088 inches wide, of the smaller notes 0.075.
-    heading = fitted(title, int(width / 0.088), lines=5)
-    remark = fitted(note, int(width / 0.075), lines=5)
-    caption = fitted(_caption(root), int(width / 0.066), lines=4)
+    heading = fit_text(title, int(width / 0.088), lines=5)
+    remark = fit_text(note, int(width / 0.075), lines=5)
+    caption = fit_text(_caption(root), int(width / 0.066), lines=4)
     above = _height(heading, 11) + _height(remark, 9) + _MARGIN * (1.5 if note else 1.0)
     under = _height(caption, 8) + _MARGIN
     height = above + depth + under
@@ -98,7 +98,7 @@ def _caption(root: Box) -> str:
 
 
 def _place(box: Box, left: float) -> None:
-    """Give each box its place across: the middle of what belongs to it."""
+    """Give each box its place from the left: the middle of its span."""
     box.x = left + 0.5 * box.span
     start = box.x - 0.5 * _total(box.below)
     for child in box.below:
@@ -107,15 +107,15 @@ def _place(box: Box, left: float) -> None:
 
 
 def _stack(root: Box) -> float:
-    """Give each box its place from the top, in levels; the height of all."""
-    top, level = 0.5 * _MARGIN, [root]
+    """Give each box its place from the top, row by row; returns the height of all."""
+    top, row = 0.5 * _MARGIN, [root]
     while True:
-        tallest = max(box.height for box in level)
-        for box in level:
-            # The tops of a level are in line, so that edges are alike.
+        tallest = max(box.height for box in row)
+        for box in row:
+            # The tops of a row are in line, so that edges are alike.
             box.y = top + 0.5 * box.height
-        level = [child for box in level for child in box.below]
-        if not level:
+        row = [child for box in row for child in box.below]
+        if not row:
             return top + tallest
         top += tallest + _BELOW
 

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.plot.style import COLOURS, add_legend, add_title, fitted, ink, picture
+from ltn.plot.style import COLOURS, add_legend, add_title, fit_text, ink, picture
 
 # What Keras and its callbacks write into the logs beside the truth of axioms.
 _NO_AXIOMS = {"satisfaction", "loss", "learning_rate", "lr"}
@@ -27,8 +27,8 @@ def training(history: Any, axioms: str | Sequence[str] | None = None) -> Figure:
 
     Args:
         history: what `theory.fit` returned, or its `.history`.
-        axioms: the names of those to draw; by default all. Of other values in the logs, as of metrics of a
-            model with knowledge, those between 0 and 1 count as axioms.
+        axioms: the names of the axioms to draw; by default all. Other values in the logs, such as metrics of
+            a model with knowledge, count as axioms if they lie between 0 and 1.
 
     >>> import ltn.plot
     >>> logs = {"satisfaction": [0.5, 0.8], "all": [0.4, 0.9], "val_all": [0.4, 0.7], "loss": [0.5, 0.2]}
@@ -38,7 +38,7 @@ def training(history: Any, axioms: str | Sequence[str] | None = None) -> Figure:
     """
     logs, epochs = _read(history)
     known = [name for name, values in logs.items() if not _is_other(name, logs) and _is_truth(values)]
-    names = _chosen(known, axioms)
+    names = _choose_names(known, axioms)
     columns = 1 + len(names) // 21
     figure = picture(6.2 + 2.4 * columns, 4.8)
     axes = figure.add_subplot()
@@ -51,7 +51,7 @@ def training(history: Any, axioms: str | Sequence[str] | None = None) -> Figure:
     lines.sort(key=lambda line: -np.nan_to_num(logs[line[0]][-1]))
     lines.insert(0, ("satisfaction", _draw(axes, logs, epochs, "satisfaction", color=ink(), linewidth=3.2)))
     handles = [line for _, line in lines]
-    labels = [f"{fitted(name, 30)}  {logs[name][-1]:.2f}" for name, _ in lines]
+    labels = [f"{fit_text(name, 30)}  {logs[name][-1]:.2f}" for name, _ in lines]
     if len(axes.lines) > len(lines):
         handles.append(Line2D([], [], color="grey", linestyle="--"))
         labels.append("validation")
@@ -84,7 +84,7 @@ def _read(history: Any) -> tuple[dict[str, np.ndarray], np.ndarray]:
     return {name: np.asarray(values, float) for name, values in logs.items()}, epochs
 
 
-def _chosen(known: list[str], axioms: str | Sequence[str] | None) -> list[str]:
+def _choose_names(known: list[str], axioms: str | Sequence[str] | None) -> list[str]:
     chosen = known if axioms is None else [axioms] if isinstance(axioms, str) else list(axioms)
     for name in chosen:
         if name not in known:
@@ -104,7 +104,7 @@ def _is_truth(values: np.ndarray) -> bool:
 
 
 def _draw(axes: Any, logs: Mapping[str, np.ndarray], epochs: np.ndarray, name: str, **style: Any) -> Line2D:
-    """Draw a curve, and that of its validation if there is one; the former."""
+    """Draw a curve, and its validation if there is one; returns the former."""
     values = logs[name]
     single = len(values) == 1
     # Unclipped, so that a thick line along 0 or 1 is seen whole.
@@ -121,6 +121,6 @@ def _draw(axes: Any, logs: Mapping[str, np.ndarray], epochs: np.ndarray, name: s
 
 
 def _places(epochs: np.ndarray, count: int) -> np.ndarray:
-    """The epochs of some values; of fewer values than epochs, as if they were measured at regular times."""
+    """The epochs of some values; fewer values than epochs count as measured at regular times."""
     step = max(1, len(epochs) // max(1, count))
     return epochs[step - 1 :: step][:count]

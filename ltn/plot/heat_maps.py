@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 
 from ltn.core import Expression, Formula
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.plot.style import TRUTH, add_title, fitted, ink_on, picture
+from ltn.plot.style import TRUTH, add_title, fit_text, ink_on, picture
 
-# Of more individuals, their values and all their names could not be read.
+# With more individuals, their values and all their names could not be read.
 _MOST_VALUES = 20
 _MOST_NAMES = 40
 # In inches: what lies beside the cells, and the width of a letter with some air.
@@ -41,7 +41,7 @@ def heat_map(answer: Formula, title: str | None = None) -> Figure:
     frame = answer.to_frame() if len(answer.free_vars) == 2 else answer.to_frame().T
     values = frame.to_numpy(float)
     rows, columns = values.shape
-    names = [fitted(str(name), 18) for name in frame.columns]
+    names = [fit_text(str(name), 18) for name in frame.columns]
     width, height = _size(rows, columns)
     figure = picture(width, height)
     axes = figure.add_subplot()
@@ -56,7 +56,7 @@ def heat_map(answer: Formula, title: str | None = None) -> Figure:
     _name_ticks(axes.set_xticks, names, rotation=90 if upright else 0)
     axes.set_xlabel(frame.columns.name)
     if len(answer.free_vars) == 2:
-        _name_ticks(axes.set_yticks, [fitted(str(name), 18) for name in frame.index])
+        _name_ticks(axes.set_yticks, [fit_text(str(name), 18) for name in frame.index])
         axes.set_ylabel(frame.index.name)
     else:
         axes.set_yticks([])
@@ -89,7 +89,7 @@ def _check(answer: Any) -> None:
 
 
 def _size(rows: int, columns: int) -> tuple[float, float]:
-    """Of the figure in inches: cells large enough for their values, as long as it stays on a screen."""
+    """The size of the figure in inches: cells have room for their values while it fits on a screen."""
     return min(14.0, max(5.0, _MARGIN + 0.42 * columns)), min(9.0, max(2.4, 1.6 + 0.36 * rows))
 
 

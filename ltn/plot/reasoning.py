@@ -66,8 +66,8 @@ def search(verdict: Verdict) -> Figure:
     """How a search went: the satisfaction of the axioms and the value of the formula, and below the loss.
 
     The run that decided is drawn strongly, with a dot at the grounding that decided; those from other
-    starting points are faint. Dashed are q, and the level below which the formula counts as false. Where the
-    loss jumps, the search went on with another penalty, or with learning.
+    starting points are faint. Dashed lines show q, and the level below which the formula counts as false.
+    Where the loss jumps, the search went on with another penalty, or with learning.
 
     Args:
         verdict: what `theory.entails` returned.
@@ -95,7 +95,7 @@ def search(verdict: Verdict) -> Figure:
     dot = Line2D([], [], color=ink(), marker="o", linestyle="")
     entries.append((dot, f"decided: starting point {deciding} of {verdict.restarts}"))
     if verdict.restarts > 1:
-        entries.append((Line2D([], [], color=_pale(ink())), "other starting points"))
+        entries.append((Line2D([], [], color=_pale_colour(ink())), "other starting points"))
     handles, labels = map(list, zip(*entries, strict=True))
     add_legend(figure, handles, labels, loc="outside lower center", ncols=3, fontsize=9)
     how = f"{_SAYINGS[verdict.case]}, {_METHODS[verdict.method]}"
@@ -131,21 +131,21 @@ def _pairs(settings: Any) -> list[tuple[float, float]]:
 
 
 def _draw(axes: Any, run: pd.DataFrame, column: str, restart: int, decides: bool) -> None:
-    style: dict[str, Any] = {"color": _pale(_COLOURS[column]), "linewidth": 0.9}
+    style: dict[str, Any] = {"color": _pale_colour(_COLOURS[column]), "linewidth": 0.9}
     if decides:
         # Unclipped, so that a thick line along 0 or 1 is seen whole.
         style = {"color": _COLOURS[column], "linewidth": _WIDTHS[column], "zorder": 3.0, "clip_on": False}
     axes.plot(run.step, run[column], label=f"{column} from starting point {restart}", **style)
 
 
-def _pale(colour: str) -> tuple[float, ...]:
-    """Close to the background; not transparent, or many lines together would look strong."""
+def _pale_colour(colour: str) -> tuple[float, ...]:
+    """A colour close to the background; not transparent, or many lines together would look strong."""
     ground = to_rgb(matplotlib.rcParams["axes.facecolor"])
     return tuple(0.4 * part + 0.6 * behind for part, behind in zip(to_rgb(colour), ground, strict=True))
 
 
 def _levels(axes: Any, verdict: Verdict) -> list[tuple[Line2D, str]]:
-    """Draw what the axioms must reach, and what the formula must; what the legend says of them."""
+    """Draw what the axioms and the formula must reach; returns the entries of the legend."""
     if math.isclose(verdict.level, verdict.q):
         return [(axes.axhline(verdict.q, color=ink(), **_DASHED), f"q = {verdict.q:g}")]
     q = axes.axhline(verdict.q, color=_COLOURS["satisfaction"], **_DASHED)

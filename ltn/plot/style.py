@@ -61,13 +61,13 @@ def ink_on(truth: float) -> str:
     return "black" if 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2 > 0.25 else "white"
 
 
-def fitted(text: str, width: int, lines: int = 1) -> str:
+def fit_text(text: str, width: int, lines: int = 1) -> str:
     """The text in lines of at most `width` characters; what does not fit ends in an ellipsis.
 
-    >>> print(fitted("forall x: exists y: F(x, y) -> F(y, x)", 20, lines=2))
+    >>> print(fit_text("forall x: exists y: F(x, y) -> F(y, x)", 20, lines=2))
     forall x: exists y:
     F(x, y) -> F(y, x)
-    >>> fitted("forall x: exists y: F(x, y) -> F(y, x)", 20)
+    >>> fit_text("forall x: exists y: F(x, y) -> F(y, x)", 20)
     'forall x: exists y:…'
     """
     # Not with textwrap's own ellipsis, which drops a long word as a whole.
@@ -88,7 +88,7 @@ def in_signs(formula: str) -> str:
 
 def add_title(axes: Any, text: str, width: int = 60) -> None:
     """Write a title, on several lines where it is long; a formula in it stays as it is written."""
-    axes.set_title(fitted(text, width, lines=4), family=FONT, fontsize=11, parse_math=False)
+    axes.set_title(fit_text(text, width, lines=4), family=FONT, fontsize=11, parse_math=False)
 
 
 def add_legend(figure: Figure, handles: list[Any], labels: list[str], **options: Any) -> None:

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.knowledge import questions
 from ltn.language import Domain, Node, text
-from ltn.plot.style import TRUTH, add_legend, add_title, fitted, picture
+from ltn.plot.style import TRUTH, add_legend, add_title, fit_text, picture
 from ltn.theory import Theory
 
 # Each kind of points by mark and colour, readable on all colours of truth.
@@ -27,7 +27,7 @@ _POINTS = (
 
 
 class _Rectangle(NamedTuple):
-    """What is drawn of the plane: (low, high) of either feature."""
+    """The rectangle of the plane that is drawn: (low, high) of each feature."""
 
     across: tuple[float, float]
     up: tuple[float, float]
@@ -49,15 +49,15 @@ def surface(
     A line marks where the truth is 0.5.
 
     Args:
-        theory: whose formula it is.
+        theory: the theory of the formula.
         query: the formula, as text or as a syntax tree.
         variable: the free variable; by default the only one.
         bounds: ((low, high), (low, high)) of the two features, or (low, high) of both; by default those of
             the domain, or else the unit square, or a rectangle around points that leave it.
         resolution: how many individuals along each side.
-        points: to draw on the surface, an array (n, 2); or several such, in a dictionary by label.
+        points: points to draw on the surface, an array (n, 2); or a dictionary of such arrays by label.
         data: individuals for the quantified variables.
-        options: further ones as for `theory.query`: `semantics`, `p`, hyper-parameters.
+        options: further arguments of `theory.query`: `semantics`, `p`, hyper-parameters.
 
     >>> import ltn.plot
     >>> theory = ltn.Theory()
@@ -94,7 +94,7 @@ def surface(
         marker, fill = _POINTS[index % len(_POINTS)]
         look: dict[str, Any] = {"edgecolors": "white" if fill == "black" else "black", "linewidths": 0.8}
         handles.append(axes.scatter(rows[:, 0], rows[:, 1], s=34, marker=marker, c=fill, **look))
-        labels.append(fitted(str(label), 30))
+        labels.append(fit_text(str(label), 30))
     if handles:
         add_legend(figure, handles, labels, loc="outside lower center", ncols=min(4, len(labels)))
     axes.set(xlim=sides.across, ylim=sides.up)

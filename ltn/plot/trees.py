@@ -1,4 +1,4 @@
-"""Trees of formulas, with the truth of every part."""
+"""Trees of formulas, with the truth of every subformula."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ltn.knowledge.axioms import Axiom
 from ltn.language import And, Apply, Binary, Comparison, Name, Node, Not, Or, Quantifier, text
 from ltn.language.names import QUANTIFIERS
 from ltn.plot.boxes import Box, draw
-from ltn.plot.style import fitted
+from ltn.plot.style import fit_text
 from ltn.semantics import BaseSemantics
 from ltn.theory import Theory
 
@@ -33,14 +33,14 @@ def tree(
     p: float | None = None,
     **named: Any,
 ) -> Figure:
-    """The tree of a formula with the truth of every part, coloured by it.
+    """The tree of a formula, with the truth of every subformula as text and as colour.
 
-    A part without free variables shows its truth; one with variables shows the mean of its truths over their
-    individuals, of those that the guards above it select, and the lowest and the highest. Terms are the
+    A subformula without free variables shows its truth; one with variables shows the mean of its truths over
+    the individuals that the guards above it select, and the lowest and the highest. Terms are the
     leaves. Under `log_product` the tree is that of the negation normal form, which is what is evaluated.
 
     Args:
-        theory: whose formula it is.
+        theory: the theory of the formula.
         formula: text, a syntax tree, or an axiom, also by its name.
         data: individuals for variables, by name.
         semantics, p, named: as for `theory.query`.
@@ -52,11 +52,11 @@ def tree(
     >>> [text.get_text() for text in figure.axes[0].texts]
     ['→', '0.800', 'A', '0.500', '¬', '0.600', 'B', '0.400']
     """
-    node, axiom = questions.read(theory, formula, "a tree")
+    node, axiom = questions.read_formula(theory, formula, "a tree")
     if not theory.signature.sort_of(node).is_formula:
         raise LogicTypeError(f"A tree shows the truth of a formula; `{text(node)}` is a term.")
-    asked = questions.Question(data, semantics, p, named)
-    evaluation = questions.evaluation_for(theory, asked)
+    question = questions.Question(data, semantics, p, named)
+    evaluation = questions.evaluation_for(theory, question)
     prepared = evaluation.space.prepare(node)
     count = sum(1 for _ in prepared.walk())
     if count > _MOST_NODES:
@@ -64,7 +64,7 @@ def tree(
             f"The formula has {count} parts, and a tree of more than {_MOST_NODES} cannot be read: draw one "
             "of its subformulas."
         )
-    own = {} if axiom is None else questions.options_of(theory, axiom, asked)
+    own = {} if axiom is None else questions.options_of(theory, axiom, question)
     root = _box(evaluation.trace(prepared, own), evaluation.space)
     title = ("" if axiom is None else f"{axiom.name}:  ") + text(node, unicode=True)
     note = "" if prepared == node else f"evaluated as  {text(prepared, unicode=True)}"
@@ -92,12 +92,12 @@ def _box(trace: Trace, space: Space) -> Box:
         case _:
             raise LogicTypeError(f"Expected a part of a formula; got a {type(node).__name__}.")
     below = [_box(part, space) for part in _operands(trace)]
-    below += [Box(fitted(text(term, unicode=True), 24, lines=3)) for term in terms]
-    return Box(label, _said(truths), float(np.mean(truths)) if truths.size else np.nan, below)
+    below += [Box(fit_text(text(term, unicode=True), 24, lines=3)) for term in terms]
+    return Box(label, _describe_truths(truths), float(np.mean(truths)) if truths.size else np.nan, below)
 
 
-def _said(truths: np.ndarray) -> str:
-    """What a part shows of its truths."""
+def _describe_truths(truths: np.ndarray) -> str:
+    """The truths of a subformula as text."""
     if not truths.ndim:
         return f"{truths:.3f}"
     if not truths.size:
@@ -110,11 +110,11 @@ def _quantifier(node: Quantifier) -> str:
     options = ", ".join(f"{name} = {value:g}" for name, value in node.options)
     head = f"{QUANTIFIERS[node.kind].sign} {', '.join(groups)}" + (f"  ({options})" if options else "")
     guard = "" if node.guard is None else f"where {text(node.guard, unicode=True)}"
-    return fitted(head, 40, lines=3) + (guard and "\n" + fitted(guard, 40, lines=4))
+    return fit_text(head, 40, lines=3) + (guard and "\n" + fit_text(guard, 40, lines=4))
 
 
 def _operands(trace: Trace) -> list[Trace]:
-    """The formulas below, those of a chain as a & b & c side by side."""
+    """The formulas below; those of a chain such as a & b & c stand side by side."""
     operands, kind = list(trace.below), type(trace.formula)
     while kind in (And, Or) and type(operands[0].formula) is kind:
         operands[:1] = operands[0].below

@@ -1,4 +1,4 @@
-"""Logical consequence: by refutation, by querying after learning, and the bounds of a truth value."""
+"""Logical consequence, by refutation or by querying after learning; and the bounds of a truth value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ltn.knowledge.questions import Question
 from ltn.language import Node
 from ltn.reasoning import starts
 from ltn.reasoning.grounding import Grounding, Learner
-from ltn.reasoning.refutation import Found, Goal, Search, evaluated, level
+from ltn.reasoning.refutation import BestGrounding, Goal, Search, evaluate_theory, level
 from ltn.reasoning.verdict import Bounds, Case, Method, Verdict
 from ltn.semantics import BaseSemantics
 
@@ -88,28 +88,29 @@ def entails(
         G(phi) + elu(alpha, beta (q - G(K)))
 
     over all that is learned, first from the theory as it is, then from fresh starting points, until a
-    counterexample is found. `method="brave"`, querying after learning, maximises G(K) instead, and asks
-    for phi then; it may overlook what refutation finds. The theory is not changed.
+    counterexample is found. `method="brave"`, querying after learning, maximises G(K) instead, and then
+    asks for phi; it may overlook what refutation finds. The theory is not changed.
 
     Args:
-        formula: closed; its text or its tree.
+        formula: a closed formula, as text or as a tree.
         q: the satisfaction of the axioms, between 0.5 and 1.
         data: individuals for variables, by name, as for `query`.
         method: "refutation" or "brave".
-        slack: phi counts as false below q where also its error is more than `slack` times that of the
-            axioms, 1 - phi > slack (1 - G(K)), or it is below 0.5. For what follows from several axioms
+        slack: phi counts as false below q if its error is also more than `slack` times that of the
+            axioms, 1 - phi > slack (1 - G(K)), or if it is below 0.5. What follows from several axioms
             can be less true than they are: b may be 0.93 when a and a -> b are satisfied to 0.95.
             `slack=1` is the paper's definition, phi < q.
-        alpha, beta: of the penalty, see `ltn.reasoning.elu`. While a search ends below q, beta is raised.
+        alpha, beta: the slopes of the penalty, see `ltn.reasoning.elu`. Beta is raised while a search ends
+            below q.
         restarts: the number of starting points.
-        steps: of gradient descent, from each.
+        steps: the steps of gradient descent from each.
         optimizer: a Keras optimizer; by default RMSprop, with a step of 0.05 that falls to 0. Large
             networks may need smaller steps.
-        seed: of the starting points.
+        seed: a seed for the starting points.
         verbose: 0 for no progress bar.
         semantics, p, named: as for `query`. A mean as quantifier blurs "some": with p = 2 and q = 0.95
             `exists` asks for nine individuals of ten; p=200 makes it ask for one. Likewise one of fifty
-            axioms may fall to 0.65 while all of them together are at 0.95; p_satagg=200 holds each of
+            axioms may fall to 0.65 while all of them together are at 0.95; p_satagg=200 keeps each of
             them up.
 
     Returns:
@@ -122,14 +123,14 @@ def entails(
     >>> bool(theory.entails("B", verbose=0)), bool(theory.entails("~B", verbose=0))
     (True, False)
     """
-    asked = Question(data, semantics, p, named)
+    question = Question(data, semantics, p, named)
     effort = Effort(q, slack, alpha, beta, restarts, steps, optimizer, seed, verbose)
     if method not in _METHODS:
         raise LogicValueError(f"`method` must be one of {', '.join(_METHODS)}; got {method!r}.")
     goal = Goal(float(method == "refutation"), effort.q, effort.alpha, effort.beta, effort.slack)
-    runs: list[Found] = []
+    runs: list[BestGrounding] = []
     refuted = None
-    with _Finder(theory, formula, asked, effort) as finder:
+    with _Finder(theory, formula, question, effort) as finder:
         for found in finder.runs(goal):
             runs.append(found)
             if refuted is None and _refutes(found, effort):
@@ -178,8 +179,8 @@ def bounds(
 ) -> Bounds:
     """The lowest and the highest truth value of a closed formula while the axioms are satisfied to q.
 
-    A warning says so where they are further apart than 0.25: then the theory does not pin the formula
-    down, and what a query returns depends on chance. Where q is not reached at all, both are
+    A warning says so if they are further apart than 0.25: then the theory does not pin the formula
+    down, and what a query returns depends on chance. If q is not reached at all, both are
     None, and the satisfaction that was reached is the answer. The arguments are those of `entails`.
 
     >>> import ltn
@@ -190,10 +191,10 @@ def bounds(
     >>> print(f"{found.low:.2f} {found.high:.2f}")
     0.00 0.07
     """
-    asked = Question(data, semantics, p, named)
+    question = Question(data, semantics, p, named)
     effort = Effort(q, 1.0, alpha, beta, restarts, steps, optimizer, seed, verbose)
     goals = [Goal(direction, effort.q, effort.alpha, effort.beta) for direction in (1.0, -1.0)]
-    with _Finder(theory, formula, asked, effort, len(goals)) as finder:
+    with _Finder(theory, formula, question, effort, len(goals)) as finder:
         runs = [found for goal in goals for found in finder.runs(goal)]
     best = max(found.satisfaction for found in runs)
     satisfying = [found for found in runs if found.satisfaction >= effort.q]
@@ -216,7 +217,7 @@ def bounds(
     return Bounds(low.value, high.value, best, effort.q, lowest, highest)
 
 
-def _refutes(found: Found, effort: Effort) -> bool:
+def _refutes(found: BestGrounding, effort: Effort) -> bool:
     false = found.value < level(np.float64(found.satisfaction), effort.q, effort.slack)
     return found.satisfaction >= effort.q and bool(false)
 
@@ -224,15 +225,17 @@ def _refutes(found: Found, effort: Effort) -> bool:
 class _Finder:
     """Runs of one search from the starting points, with a progress bar."""
 
-    def __init__(self, theory: Learner, formula: str | Node, asked: Question, effort: Effort, goals: int = 1):
+    def __init__(
+        self, theory: Learner, formula: str | Node, question: Question, effort: Effort, goals: int = 1
+    ):
         effort.check()
         self.tree = questions.read_query(theory, formula)
         text = formula if isinstance(formula, str) else ""
         theory.signature.check_formula(self.tree, text)
         theory.signature.check_closed(self.tree, text)
-        asked = questions.with_tensors(theory, asked)
-        # Once where errors are explained, not in a graph, and where networks are built that were not yet.
-        evaluated(theory, self.tree, asked)
+        question = questions.with_tensors(theory, question)
+        # Once eagerly, where errors are explained and networks are built.
+        evaluate_theory(theory, self.tree, question)
         if not theory.trainable_variables:
             raise LogicValueError(
                 "Nothing in the theory is learned: it has one grounding, which theory.query(...) evaluates."
@@ -241,28 +244,28 @@ class _Finder:
         self._effort = effort
         self._seed = random.getrandbits(32) if effort.seed is None else effort.seed
         if effort.restarts > 1:
-            # What cannot be initialised afresh is said before the first search, not after it.
-            self._fresh(1)
-        self._search = Search(theory, self.tree, asked, _optimizer(effort))
+            # This raises for what cannot be initialised, before the first search and not after it.
+            self._draw_start(1)
+        self._search = Search(theory, self.tree, question, _optimizer(effort))
         shown = ["satisfaction", "value"]
         foreseen = goals * effort.restarts * effort.steps
         self._bar = keras.utils.Progbar(foreseen, verbose=1 if effort.verbose else 0, stateful_metrics=shown)
         self._steps = 0
 
-    def runs(self, goal: Goal) -> Iterator[Found]:
-        """The best grounding from each starting point: the theory as it is, then afresh."""
+    def runs(self, goal: Goal) -> Iterator[BestGrounding]:
+        """The best grounding from each starting point: the theory as it is, then fresh ones."""
         for restart in range(self._effort.restarts):
             own = starts.values_of(self._theory.trainable_variables)
-            start = self._fresh(restart) if restart else own
+            start = self._draw_start(restart) if restart else own
             # Every other search begins with the formula: the two ways end in different places.
             formula_first = restart % 2 == 1 and goal.direction != 0.0
             yield self._search.run(start, goal, self._effort.steps, self._progress, formula_first)
 
-    def _fresh(self, restart: int) -> list[np.ndarray]:
-        return starts.fresh(self._theory, f"{self._seed}/{restart}")
+    def _draw_start(self, restart: int) -> list[np.ndarray]:
+        return starts.draw_start(self._theory, f"{self._seed}/{restart}")
 
-    def check(self, *found: Found) -> None:
-        """Raise where a grounding gives what is no truth value."""
+    def check(self, *found: BestGrounding) -> None:
+        """Raise if a grounding gives what is not a truth value."""
         for each in found:
             self._search.evaluate(each.weights)
 
@@ -270,7 +273,7 @@ class _Finder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # The line of the progress bar ends, also where the runs were fewer than foreseen.
+        # End the line of the progress bar, even after fewer runs than foreseen.
         self._bar.update(self._steps, finalize=True)
 
     def _progress(self, steps: int, curve: np.ndarray) -> None:
@@ -283,7 +286,7 @@ class _Finder:
 
 def _optimizer(effort: Effort) -> Any:
     if effort.optimizer is None:
-        # Large steps first, to get anywhere; small ones at last, to settle where the satisfaction is q.
+        # Large steps first, to get anywhere; small ones last, to settle where the satisfaction is q.
         return keras.optimizers.RMSprop(keras.optimizers.schedules.CosineDecay(0.05, effort.steps))
     try:
         optimizer = keras.optimizers.get(effort.optimizer)
@@ -292,7 +295,7 @@ def _optimizer(effort: Effort) -> Any:
     return type(optimizer).from_config(optimizer.get_config())
 
 
-def _curve(runs: list[Found]) -> pd.DataFrame:
+def _curve(runs: list[BestGrounding]) -> pd.DataFrame:
     tables = [
         pd.DataFrame(found.curve, columns=["loss", "satisfaction", "value"])
         .rename_axis("step")

@@ -15,7 +15,7 @@ from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.individuals import Individuals
 from ltn.knowledge.questions import Knowledge
-from ltn.language.names import listed
+from ltn.language.names import list_names
 
 _KINDS = ("constants", "propositions", "weights")
 
@@ -24,7 +24,7 @@ L = TypeVar("L", bound="Learner")
 
 @runtime_checkable
 class Learner(Knowledge, Protocol):
-    """A theory as reasoning sees it: knowledge with weights that are learned, which can be copied."""
+    """What reasoning needs of a theory: knowledge with weights that are learned, which can be copied."""
 
     @property
     def symbols(self) -> dict[str, Symbol]: ...
@@ -50,7 +50,7 @@ class Grounding:
     Attributes:
         constants: the features of each learned constant, by name.
         propositions: the truth value of each learned proposition, by name.
-        weights: those of the networks, as "smokes/0/kernel": the symbol, the number of the weight, its name.
+        weights: weights of networks, as "smokes/0/kernel": the symbol, the number of the weight, its name.
 
     >>> import ltn
     >>> theory = ltn.Theory("product")
@@ -77,12 +77,12 @@ class Grounding:
     def of(cls, theory: Learner, values: Sequence[np.ndarray]) -> Grounding:
         """The values of a theory's trainable variables, by name."""
         by_variable = {id(v): value for v, value in zip(theory.trainable_variables, values, strict=True)}
-        parts: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
+        entries: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
         for place in _places(theory):
             value = by_variable[id(place.variable)]
-            parts[place.kind][place.name] = value if place.row is None else value[place.row]
-        parts["propositions"] = {name: float(value) for name, value in parts["propositions"].items()}
-        return cls(**parts)
+            entries[place.kind][place.name] = value if place.row is None else value[place.row]
+        entries["propositions"] = {name: float(value) for name, value in entries["propositions"].items()}
+        return cls(**entries)
 
     def apply_to(self, theory: L) -> L:
         """A copy of the theory with this grounding; the theory itself keeps its own.
@@ -97,7 +97,8 @@ class Grounding:
         if given != expected:
             differing = sorted(name for _, name in given ^ expected)
             raise LogicValueError(
-                f"This grounding is of another theory: {listed(differing)} is learned in one of them only."
+                f"This grounding is of another theory: {list_names(differing)} is learned in one of "
+                "them only."
             )
         copy = theory.copy()
         for place in _places(copy):
@@ -125,27 +126,27 @@ class Grounding:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Grounding:
         """Read what `save` wrote."""
-        parts: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
+        entries: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
         with np.load(path, allow_pickle=False) as arrays:
             for key in arrays:
                 kind, _, name = key.partition(":")
-                if kind not in parts:
+                if kind not in entries:
                     raise LogicValueError(f"{path} holds '{key}': it is not the file of a grounding.")
-                parts[kind][name] = float(arrays[key]) if kind == "propositions" else arrays[key]
-        return cls(**parts)
+                entries[kind][name] = float(arrays[key]) if kind == "propositions" else arrays[key]
+        return cls(**entries)
 
     def __repr__(self) -> str:
         shown = [f"{name} = {value:.3f}" for name, value in self.propositions.items()]
         if self.constants:
-            shown.append(f"constants {listed(list(self.constants))}")
+            shown.append(f"constants {list_names(list(self.constants))}")
         if self.weights:
             symbols = list(dict.fromkeys(name.partition("/")[0] for name in self.weights))
-            shown.append(f"weights of {listed(symbols)}")
+            shown.append(f"weights of {list_names(symbols)}")
         return f"Grounding({', '.join(shown)})"
 
 
 class _Place(NamedTuple):
-    """Where a theory keeps a part of its grounding."""
+    """Where a theory keeps one entry of its grounding."""
 
     kind: str
     name: str
@@ -169,6 +170,6 @@ def _places(theory: Learner) -> Iterator[_Place]:
             # Weights that several symbols share are named after the first of them.
             if id(weight) not in seen:
                 seen.add(id(weight))
-                # Keras numbers the names that it makes itself, and those of a copy differently.
+                # Keras numbers the names that it makes, and numbers those of a copy differently.
                 own_name = re.sub(r"_\d+$", "", weight.name)
                 yield _Place("weights", f"{name}/{number}/{own_name}", weight)

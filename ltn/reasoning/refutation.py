@@ -17,13 +17,13 @@ from ltn.language import Node
 from ltn.reasoning.grounding import Learner
 from ltn.reasoning.starts import values_of
 
-# What a compiled call runs before it reports progress and can be interrupted.
+# A compiled call runs this many steps before it reports progress and can be interrupted.
 _STEPS_PER_CALL = 50
 # The search must reach this much more than q, so that the same grounding evaluated eagerly reaches q too.
 _ROUNDING = 1e-6
-# While a search ends below q its penalty was too weak, and becomes this many times stronger, this often.
+# A search that ends below q had too weak a penalty: it becomes this many times stronger, at most this often.
 _STRONGER, _MORE_ROUNDS = 10.0, 2
-# The penalty of the steps that look at the formula first is this many times weaker.
+# Steps that put the formula first have a penalty this many times weaker.
 _WEAKER = 100.0
 
 Progress = Callable[[int, np.ndarray], None]
@@ -32,8 +32,8 @@ Progress = Callable[[int, np.ndarray], None]
 class Goal(NamedTuple):
     """What is looked for: groundings with G(K) >= q, and among them the lowest direction * G(phi).
 
-    `direction` is 1 for the lowest value of the formula, -1 for the highest; with 0 the formula is not
-    looked at, and the highest G(K) is best.
+    `direction` is 1 for the lowest value of the formula, -1 for the highest; with 0 the formula is
+    ignored, and the highest G(K) is best.
     """
 
     direction: float
@@ -44,9 +44,9 @@ class Goal(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """What is minimised: the sum of its parts with these factors.
+    """What is minimised: a sum of terms with these factors.
 
-    The parts are G(phi); elu(alpha, beta (q - G(K))); the loss of learning; and the mean of the losses that
+    The terms are G(phi); elu(alpha, beta (q - G(K))); the loss of learning; and the mean of the losses that
     learning each axiom alone would have.
     """
 
@@ -65,13 +65,13 @@ class Values(NamedTuple):
     axioms: tf.Tensor
 
 
-class Found(NamedTuple):
+class BestGrounding(NamedTuple):
     """The best grounding of one run.
 
     Attributes:
-        weights: in the order of the theory's trainable variables.
-        satisfaction: of the axioms, G(K).
-        value: of the formula, G(phi).
+        weights: the learned weights, in the order of the theory's trainable variables.
+        satisfaction: G(K), the satisfaction of the axioms.
+        value: G(phi), the truth of the formula.
         curve: (steps, 3), the loss, the satisfaction and the value at each step.
     """
 
@@ -87,10 +87,10 @@ class Search:
     The theory is evaluated as a function of these weights: its own are not touched.
     """
 
-    def __init__(self, theory: Learner, formula: Node, asked: Question, optimizer: Any):
+    def __init__(self, theory: Learner, formula: Node, question: Question, optimizer: Any):
         self._theory = theory
         self._formula = formula
-        self._asked = asked
+        self._question = question
         self._weights = list(theory.trainable_variables)
         self._point = [_twin(weight) for weight in self._weights]
         self._best = [_twin(weight) for weight in self._weights]
@@ -105,7 +105,7 @@ class Search:
             tf.TensorSpec([], tf.int32),
             tf.TensorSpec([len(Goal._fields)]),
             tf.TensorSpec([len(Loss._fields)]),
-            dict(asked.data or {}),
+            dict(question.data or {}),
         )
 
     def run(
@@ -115,13 +115,13 @@ class Search:
         steps: int,
         progress: Progress = lambda steps, curve: None,
         formula_first: bool = False,
-    ) -> Found:
+    ) -> BestGrounding:
         """Search from one starting point.
 
         With `formula_first` some steps under a weak penalty lead to where the formula has the value that is
         looked for; from there the axioms are satisfied. Else the axioms come first, and the formula after
-        them. Where the satisfaction does not stay at q, learning leads there if anything does, and the
-        search goes on with a stronger penalty.
+        them. If the satisfaction does not stay at q, learning leads there if anything does, and the search
+        goes on with a stronger penalty.
         """
         self._score.assign(np.inf)
         self._reached.assign([-np.inf, np.nan])
@@ -147,20 +147,20 @@ class Search:
             if self._is_satisfied(goal) and ended_at > goal.q - (1.0 - goal.q) / 2.0:
                 break
             if not self._is_satisfied(goal):
-                # From the beginning: what the formula has saturated may give no gradient. Each axiom alone,
-                # too: some aggregators are flat while several axioms are false.
+                # Begin again: weights that the formula has saturated may have no gradient. Learn each axiom
+                # alone, too: some aggregators are flat while several axioms are false.
                 descend(origin, goal, Loss(learning=1.0, axioms=1.0), steps)
                 if not self._is_satisfied(goal):
                     break
             goal = goal._replace(beta=goal.beta * _STRONGER)
             descend(values_of(self._best), goal, loss, steps)
         reached, value = self._reached.numpy().tolist()
-        return Found(values_of(self._best), reached, value, np.concatenate(curves))
+        return BestGrounding(values_of(self._best), reached, value, np.concatenate(curves))
 
     def evaluate(self, weights: Sequence[np.ndarray]) -> Values:
-        """What a grounding gives, computed where values are checked, not in a graph."""
+        """What a grounding gives, computed eagerly, where values are checked."""
         with keras.StatelessScope(state_mapping=list(zip(self._weights, weights, strict=True))):
-            return evaluated(self._theory, self._formula, self._asked)
+            return evaluate_theory(self._theory, self._formula, self._question)
 
     def _is_satisfied(self, goal: Goal) -> bool:
         return bool(self._reached[0] >= goal.q)
@@ -172,7 +172,11 @@ class Search:
             variable.assign(value)
         for variable, value in zip(self._optimizer.variables, self._at_start, strict=True):
             variable.assign(value)
-        settings = tf.constant(goal, tf.float32), tf.constant(loss, tf.float32), dict(self._asked.data or {})
+        settings = (
+            tf.constant(goal, tf.float32),
+            tf.constant(loss, tf.float32),
+            dict(self._question.data or {}),
+        )
         curves = []
         for done in range(0, steps, _STEPS_PER_CALL):
             count = min(_STEPS_PER_CALL, steps - done)
@@ -197,10 +201,10 @@ class Search:
             pairs = zip(self._weights, self._point, strict=True)
             mapping = [(own, tf.convert_to_tensor(point.value)) for own, point in pairs]
             with keras.StatelessScope(state_mapping=mapping):
-                found = evaluated(self._theory, self._formula, self._asked._replace(data=data))
+                found = evaluate_theory(self._theory, self._formula, self._question._replace(data=data))
             penalty = elu(goal.q - found.satisfaction, goal.alpha, goal.beta)
-            parts = Loss(found.formula, penalty, found.learning, found.axioms)
-            loss = tf.reduce_sum(factors * tf.stack(parts))
+            terms = Loss(found.formula, penalty, found.learning, found.axioms)
+            loss = tf.reduce_sum(factors * tf.stack(terms))
         self._keep_best(goal, found.satisfaction, found.formula)
         gradients = zip(tape.gradient(loss, [v.value for v in self._point]), self._point, strict=True)
         # A weight on which neither the axioms nor the formula depend has no gradient.
@@ -216,7 +220,7 @@ class Search:
         satisfying = goal.direction * value - refutes
         constrained = tf.where(reached >= goal.q + _ROUNDING, satisfying, 2.0 + goal.q - reached)
         score = tf.where(goal.direction == 0.0, -reached, constrained)
-        # What is no number is never kept.
+        # What is not finite is never kept.
         score = tf.where(tf.math.is_finite(reached + value), score, np.inf)
 
         def keep() -> tf.Tensor:
@@ -231,7 +235,7 @@ class Search:
 
 
 def level(satisfaction: Any, q: float, slack: float) -> tf.Tensor:
-    """Below which truth value a formula counts as false, where the axioms have some satisfaction.
+    """The truth value below which a formula counts as false, at some satisfaction of the axioms.
 
     Its error must be more than `slack` times that of the axioms, unless it is below 0.5; and, by the paper's
     definition, it must be below q.
@@ -239,19 +243,19 @@ def level(satisfaction: Any, q: float, slack: float) -> tf.Tensor:
     return tf.minimum(tf.maximum(1.0 - slack * (1.0 - satisfaction), 0.5), q)
 
 
-def evaluated(theory: Learner, formula: Node, asked: Question) -> Values:
-    """What the present grounding gives."""
-    evaluation = questions.evaluation_for(theory, asked)
+def evaluate_theory(theory: Learner, formula: Node, question: Question) -> Values:
+    """What the present grounding of a theory gives."""
+    evaluation = questions.evaluation_for(theory, question)
     space = evaluation.space
     axioms = theory.axiom_list
-    found = satisfaction(axioms, lambda axiom: questions.options_of(theory, axiom, asked), evaluation)
+    found = satisfaction(axioms, lambda axiom: questions.options_of(theory, axiom, question), evaluation)
     [value] = evaluation.ground([space.prepare(formula)])
     alone = tf.reduce_mean([space.loss(axiom) for axiom in found.axioms])
     return Values(space.truth(found.total), space.truth(value.tensor), space.loss(found.total), alone)
 
 
 def _twin(weight: Any) -> keras.Variable:
-    # Made of an array: Keras would make no new variable of the tf.Variable inside.
+    # From an array: from the tf.Variable inside, Keras would not make a new variable.
     twin = keras.Variable(weight.value.numpy(), trainable=True, dtype=weight.dtype, name=weight.name)
     twin.constraint = weight.constraint
     return twin

@@ -1,4 +1,4 @@
-"""Starting points of a search: groundings as their own initialisers make them."""
+"""Starting points of a search: groundings drawn by their own initialisers."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ def values_of(variables: Sequence[keras.Variable]) -> list[np.ndarray]:
     return [np.array(variable.value.numpy()) for variable in variables]
 
 
-def fresh(theory: Learner, seed: str) -> list[np.ndarray]:
+def draw_start(theory: Learner, seed: str) -> list[np.ndarray]:
     """The weights that are learned, initialised anew; the theory keeps its own.
 
-    Embeddings and networks start as their initialisers make them, propositions anywhere in [0, 1].
+    Initialisers draw embeddings and networks; propositions start anywhere in [0, 1].
     """
     weights = theory.trainable_variables
     values = dict(zip(map(id, weights), values_of(weights), strict=True))
-    with seeded(seed):
+    with seed_generators(seed):
         for layer in theory.layers:
             values.update(_initialise(layer))
     return [values[id(weight)] for weight in weights]
 
 
 @contextlib.contextmanager
-def seeded(seed: str) -> Iterator[None]:
+def seed_generators(seed: str) -> Iterator[None]:
     """Seed the generators that initialisers draw from, and leave them as they were."""
     states = random.getstate(), np.random.get_state()
     random.seed(seed)
@@ -56,5 +56,5 @@ def _initialise(layer: keras.Layer) -> dict[int, np.ndarray]:
     network = layer.network if isinstance(layer, Symbol) else layer
     if not isinstance(network, keras.Layer) or not network.trainable_weights:
         return {}
-    # Which of them are learned is not in the configuration: the theory picks those.
+    # The configuration does not tell which weights are learned: the caller picks those.
     return dict(zip(map(id, network.weights), values_of(rebuild(network).weights), strict=True))

@@ -28,15 +28,15 @@ class Verdict:
     Only the third is certain; the other two hold for the groundings that the search has seen.
 
     Attributes:
-        formula: its text.
+        formula: the text of the formula.
         method: "refutation" or "brave".
         q: the satisfaction of the axioms that was demanded.
-        slack: how many times the error of the axioms that of the formula may be before it counts as false.
+        slack: the factor by which the formula's error may exceed the axioms' before it counts as false.
         case: which case decided.
-        satisfaction: G*(K), of the grounding that decided.
-        value: G*(phi), under the same.
-        grounding: the one that decided.
-        starting_point: the number of the one from which it was found; 1 is the theory as it was.
+        satisfaction: G*(K), under the grounding that decided.
+        value: G*(phi), under the same grounding.
+        grounding: the grounding that decided.
+        starting_point: the number of the starting point that led to it; 1 is the theory as it was.
         runs: a table with a row per starting point: `satisfaction` and `value` of its best grounding.
         curve: a table with a row per step: `restart`, `step`, `loss`, `satisfaction`, `value`.
 
@@ -74,7 +74,7 @@ starting point 1.
 
     @property
     def level(self) -> float:
-        """Below this the formula counts as false, at the satisfaction of the grounding that decided."""
+        """The formula counts as false below this, at the satisfaction of the grounding that decided."""
         return float(level(np.float64(self.satisfaction), self.q, self.slack))
 
     @property
@@ -84,12 +84,12 @@ starting point 1.
 
     @property
     def steps(self) -> int:
-        """The number of steps of gradient descent, of all of them together."""
+        """The number of steps of gradient descent, from all starting points together."""
         return len(self.curve)
 
     @property
     def share(self) -> float | None:
-        """The share of those that satisfy the formula, among the best groundings that satisfy the axioms."""
+        """The share of the best groundings that satisfy the formula, among those that satisfy the axioms."""
         satisfying = self.runs[self.runs.satisfaction >= self.q].to_numpy()
         levels = level(satisfying[:, 0], self.q, self.slack).numpy()
         return float((satisfying[:, 1] >= levels).mean()) if len(satisfying) else None

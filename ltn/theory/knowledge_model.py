@@ -25,13 +25,13 @@ def with_knowledge(
     """A Keras model that is trained on its task and on a theory about it.
 
     `fit(x, y)` minimises task loss + weight * (1 - satisfaction), or, with `log_product`, minus the logarithm
-    of the satisfaction. The result is compiled, trained, saved and loaded as the model itself, and predicts
+    of the satisfaction. The result is compiled, trained, saved and loaded like the model itself, and predicts
     what the model predicts.
 
     Args:
         model: the classifier, say, that also grounds a predicate or a function of the theory.
         theory: its axioms speak about a batch: the inputs `x`, and perhaps the targets `y`.
-        weight: of the axioms beside the task, at least 0.
+        weight: the weight of the axioms beside the task, at least 0.
         inputs: the variable that ranges over the inputs; by default the only one that needs data. Where
             the inputs are a dictionary, its names are those of variables.
         targets: the variable that ranges over the targets, if one does.
@@ -112,7 +112,7 @@ class KnowledgeModel(keras.Model):
     def compile(
         self, optimizer: Any = "adam", *args: Any, jit_compile: bool | str = "auto", **kwargs: Any
     ) -> None:
-        """As `keras.Model.compile`; XLA is chosen as for a theory, which is compiled with the model."""
+        """Like `keras.Model.compile`; XLA is chosen as for a theory, which is compiled with the model."""
         # Saved as it was given: "auto" is decided by the device on which the model is loaded.
         self._asked_xla = jit_compile
         jit = compilation.choose_xla(self.distribute_strategy, jit_compile, kwargs.get("run_eagerly"))
@@ -129,7 +129,7 @@ class KnowledgeModel(keras.Model):
         compilation.compile_from_config(self, config)
 
     def train_step(self, data: Any) -> Any:
-        """As Keras does, with an update of each weight by one operation where the optimizer is Adam."""
+        """As Keras does, but Adam updates each weight by one operation."""
         with adam.fuse(self):
             return super().train_step(data)
 
@@ -147,7 +147,7 @@ class KnowledgeModel(keras.Model):
         size = tf.shape(keras.tree.flatten(x)[0])[0]
         self._satisfaction.update_state(self.theory.space.truth(found.total), sample_weight=size)
         knowledge = self.theory.space.loss(found.total) + self.theory.penalty()
-        # Keras adds up the gradients of all replicas, which have this part of the loss in common.
+        # Keras adds up the gradients of all replicas, which have this term of the loss in common.
         return task + self._weight * knowledge / replicas.count()
 
     @property
@@ -185,7 +185,7 @@ class KnowledgeModel(keras.Model):
         return before != self.theory.version
 
     def get_config(self) -> dict[str, Any]:
-        """Both parts, and how they are joined."""
+        """The model, the theory, and how they are joined."""
         return {
             "name": self.name,
             "model": keras.saving.serialize_keras_object(self.model),

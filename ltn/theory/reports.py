@@ -20,15 +20,15 @@ from ltn.language import Domain, Node
 from ltn.semantics import BaseSemantics
 
 
-class Reported(Knowledge, Protocol):
-    """A theory as its reports see it: knowledge, and how many combinations are evaluated at once."""
+class ReportedTheory(Knowledge, Protocol):
+    """What reports need of a theory: knowledge, and how many combinations are evaluated at once."""
 
     @property
     def chunk(self) -> int | None: ...
 
 
 def report(
-    theory: Reported,
+    theory: ReportedTheory,
     data: Data | None = None,
     *,
     semantics: BaseSemantics | str | None = None,
@@ -39,9 +39,9 @@ def report(
 
     The arguments are those of `query`.
     """
-    axioms, asked = theory.axiom_list, Question(data, semantics, p, named)
-    evaluation = questions.evaluation_for(theory, asked, theory.chunk)
-    found = satisfaction(axioms, lambda axiom: questions.options_of(theory, axiom, asked), evaluation)
+    axioms, question = theory.axiom_list, Question(data, semantics, p, named)
+    evaluation = questions.evaluation_for(theory, question, theory.chunk)
+    found = satisfaction(axioms, lambda axiom: questions.options_of(theory, axiom, question), evaluation)
     return pd.DataFrame(
         {
             "axiom": [axiom.name for axiom in axioms],
@@ -53,7 +53,7 @@ def report(
 
 
 def explain(
-    theory: Reported,
+    theory: ReportedTheory,
     axiom: str | Axiom,
     data: Data | None = None,
     worst: int = 5,
@@ -67,13 +67,13 @@ def explain(
     The universal quantifiers at the front of the axiom are taken off; where there is none, the table
     has one row. The other arguments are those of `query`.
     """
-    axiom, asked = theory.find(axiom), Question(data, semantics, p, named)
+    axiom, question = theory.find(axiom), Question(data, semantics, p, named)
     if not isinstance(worst, int) or worst < 1:
         raise LogicValueError(f"`worst` must be a number of groundings, at least 1; got {worst!r}.")
     if axiom.tree is None:
         raise LogicValueError(f"The axiom '{axiom.name}' is Python code: only formulas can be explained.")
-    evaluation = questions.evaluation_for(theory, asked)
-    own = questions.options_of(theory, axiom, asked)
+    evaluation = questions.evaluation_for(theory, question)
+    own = questions.options_of(theory, axiom, question)
     found = evaluation.instances(evaluation.space.prepare(axiom.tree), own, axiom.tree)
     truths = evaluation.space.truth(found.values).numpy()
     order = np.argsort(truths, axis=None, kind="stable")[: worst if found.are_claimed else 0]
@@ -88,7 +88,7 @@ def explain(
 
 
 def plan(
-    theory: Reported,
+    theory: ReportedTheory,
     formula: str | Node | Axiom | None = None,
     data: Data | None = None,
     *,
@@ -120,20 +120,20 @@ def plan(
     4  forall over d                    3            ()                             4 B
     4 steps, 124 B of values
     """
-    asked = Question(data, semantics, p, named)
-    evaluation = questions.evaluation_for(theory, asked, theory.chunk)
+    question = Question(data, semantics, p, named)
+    evaluation = questions.evaluation_for(theory, question, theory.chunk)
     pairs: list[tuple[Node, Axiom | None]]
     if formula is None:
         pairs = [(axiom.tree, axiom) for axiom in theory.axiom_list if axiom.tree is not None]
     else:
-        pairs = [questions.read(theory, formula, "a plan")]
+        pairs = [questions.read_formula(theory, formula, "a plan")]
     if not pairs:
         raise LogicValueError("There is no formula to plan: add axioms with theory.axiom(...), or give one.")
     nodes = [
         evaluation.space.prepare(node) if theory.signature.sort_of(node).is_formula else node
         for node, _ in pairs
     ]
-    options = [{} if axiom is None else questions.options_of(theory, axiom, asked) for _, axiom in pairs]
+    options = [{} if axiom is None else questions.options_of(theory, axiom, question) for _, axiom in pairs]
     return evaluation.tabulate(nodes, options)
 
 
@@ -148,7 +148,7 @@ def _individuals(groundings: Groundings, variable: str, rows: np.ndarray) -> lis
 
 
 def description(name: str, knowledge: KnowledgeBase) -> str:
-    """One line on a theory."""
+    """A theory in one line."""
     signature = knowledge.signature
     counts = {
         "domain": len(signature.domains),

@@ -20,7 +20,7 @@ from ltn.knowledge.hyperparameters import Hyperparameters
 from ltn.knowledge.language import Language
 from ltn.knowledge.networks import rebuild
 from ltn.language import Signature, parse
-from ltn.language.names import listed
+from ltn.language.names import list_names
 
 Config = dict[str, Any]
 
@@ -43,7 +43,7 @@ def config_of(knowledge: KnowledgeBase, layers: Sequence[keras.Layer], settings:
     parts: dict[str, Any] = {name: symbol.network for name, symbol in language.symbols.items()}
     parts["the regularizer"] = settings["regularizer"]
     for table in language.individuals:
-        parts[f"the regularizer of {listed(table.names)}"] = table.regularizer
+        parts[f"the regularizer of {list_names(table.names)}"] = table.regularizer
     unsaved = [name for name, part in parts.items() if part is not None and not _can_be_saved(part)]
     if unsaved:
         raise LogicValueError(
@@ -60,7 +60,7 @@ def config_of(knowledge: KnowledgeBase, layers: Sequence[keras.Layer], settings:
 
 
 def config_of_copy(knowledge: KnowledgeBase, layers: Sequence[keras.Layer], settings: Config) -> Config:
-    """As `config_of`, but with networks that were rebuilt, and with the same Python code."""
+    """Like `config_of`, but with rebuilt networks, and with the same Python code."""
     code = _axioms_in_python(knowledge)
     if code:
         raise LogicValueError(
@@ -119,7 +119,7 @@ def _config(
     settings: Config,
     pack: Callable[[Any], Any],
 ) -> Config:
-    """The parts of a theory; `pack` tells how networks and regularizers stand in it."""
+    """The configuration of a theory; `pack` turns networks and regularizers into what stands in it."""
     language = knowledge.language
     return {
         "name": settings["name"],
@@ -128,7 +128,7 @@ def _config(
         "chunk": settings["chunk"],
         "signature": language.signature.get_config(),
         "choices": {name: choice.get_config() for name, choice in language.choices.items()},
-        # In the order of declaration: the weights, and what the optimizer knows about them, are in it too.
+        # In the order of declaration, which is also that of the weights and of the optimizer's variables.
         "declarations": [part for layer in layers for part in _declarations(language, layer, pack)],
         "axioms": [
             {"name": axiom.name, "formula": str(axiom), "weight": axiom.weight}
@@ -171,7 +171,7 @@ def _can_be_saved(part: Any) -> bool:
             written = json.dumps(keras.saving.serialize_keras_object(part))
         except (TypeError, ValueError):
             return False
-    # Keras writes the code of a lambda, and says so, or warns of it where it stands inside a layer.
+    # Keras writes the code of a lambda, and marks it, or warns if it stands inside a layer.
     return "__lambda__" not in written and not any("lambda" in str(warning.message) for warning in caught)
 
 

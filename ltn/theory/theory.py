@@ -34,18 +34,18 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def delegate_to(part: str, method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
-    """A method of a part of the theory as one of the theory: the same signature and documentation."""
+def delegate_to(component: str, method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+    """A method of a component as a method of the theory, with the same signature and documentation."""
 
     @functools.wraps(method)
     def delegate(theory: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return method(getattr(theory, part), *args, **kwargs)
+        return method(getattr(theory, component), *args, **kwargs)
 
     return delegate
 
 
 class Weights(list[Any]):
-    """The weights of a theory, as `variables` of any Keras model; called, it declares logical variables."""
+    """The weights of a theory, as `variables` of any Keras model; calling it declares logical variables."""
 
     def __init__(self, weights: Sequence[Any], declare: Callable[..., list[DeclaredVariable]]):
         super().__init__(weights)
@@ -68,12 +68,12 @@ class Theory(keras.Model):
 
     Args:
         semantics: the operators, by the name of a preset or as an `ltn.Semantics`.
-        name: of the model.
+        name: the name of the model.
         regularizer: R with its factor lambda, a Keras regularizer of all weights that are learned.
         chunk: how many combinations of individuals a quantifier evaluates at once, so that memory stays
             bounded; values and gradients are the same, and a step takes longer, since gradients compute
             every chunk again. By default all at once.
-        hyperparameters: of the operators, as `p_forall=2`, `p_exists=6`, `p_satagg=2`.
+        hyperparameters: those of the operators, such as `p_forall=2`, `p_exists=6`, `p_satagg=2`.
 
     Attributes:
         language: what is declared; `domain`, `constants`, `variable`, `predicate`, ... are its methods.
@@ -125,7 +125,7 @@ class Theory(keras.Model):
             )
         self.chunk: int | None = None if chunk is None else int(chunk)
         self.is_xla = False
-        # There is nothing to build: each part is built when it is declared.
+        # There is nothing to build: each symbol is built when it is declared.
         self.built = True
 
     def __repr__(self) -> str:
@@ -265,8 +265,8 @@ class Theory(keras.Model):
             formula: the text of a formula (truth query) or of a term (value query).
             data: unseen individuals for variables, by name; they need not have the same number.
             semantics: other operators than those of training.
-            p: of both quantifiers, where the text sets none.
-            named: further data by the name of the variable, or hyper-parameters, as `p_forall=5`.
+            p: the `p` of both quantifiers, where the text sets none.
+            named: further data by the name of the variable, or hyper-parameters, such as `p_forall=5`.
 
         Returns:
             A `Formula` or a `Term` over the free variables in order of appearance; `.to_frame()` labels
@@ -308,14 +308,14 @@ class Theory(keras.Model):
         """
         if not str(filepath).endswith(".keras"):
             raise LogicValueError(f"A theory is saved to a file whose name ends with .keras; got {filepath}.")
-        # What cannot be saved is said before a file that is there already is opened.
+        # It raises for what cannot be saved, before an existing file is opened.
         self.get_config()
         super().save(filepath, *args, **kwargs)
 
     export = serving.export
 
     def get_config(self) -> dict[str, Any]:
-        """What the theory consists of, without its weights; raises where a part cannot be saved."""
+        """What the theory consists of, without its weights; raises for what cannot be saved."""
         return saving.config_of(self.knowledge, self.layers, self._settings())
 
     @classmethod

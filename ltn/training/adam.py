@@ -1,7 +1,7 @@
 """Adam with one operation for each weight.
 
-Keras writes the update of a weight as 27 operations, and reads the number of the step anew for each weight.
-In theories of small networks that was more than half of all operations of a training step. TensorFlow has
+Keras writes the update of a weight as 27 operations, and reads the number of the step again for each weight.
+In theories of small networks these were more than half of all operations of a training step. TensorFlow has
 the same update as a single operation.
 """
 
@@ -57,10 +57,10 @@ def fuse(model: keras.Model) -> Iterator[None]:
     try:
         yield
     finally:
-        # From here on it is that of the class again.
+        # The method of the class is visible again.
         del optimizer.update_step
 
 
 def _handle(weight: Any) -> tf.Tensor:
-    """What operations of TensorFlow know a weight of Keras, or of TensorFlow, by."""
+    """The handle by which operations of TensorFlow know a weight of Keras or of TensorFlow."""
     return (weight.value if isinstance(weight, keras.Variable) else weight).handle

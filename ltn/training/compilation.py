@@ -2,9 +2,9 @@
 
 With a GPU, XLA compiles the steps from the first one on. On a CPU it slows convolutions down, knows static
 shapes only, and takes seconds to compile; but it halves the time of relations between many individuals. So
-there it begins when a training has done so much of that work that the rest will pay for it. That is counted
-in steps, from the first one of the optimizer: runs are repeatable, and one that goes on from a file goes on
-in the same way.
+on a CPU it begins after a training has done as much work as compiling takes. The work is counted in steps of
+the optimizer: runs are repeatable, and a run that is resumed from a file behaves like one that was never
+interrupted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ltn.training import distribution
 WORK_BEFORE = 20_000_000
 # With more combinations in one axiom XLA was seen to lose: it took twice the time for nine million.
 MOST_COMBINATIONS = 1_000_000
-# Fewer steps than this tell nothing about those to come.
+# The least steps before XLA: fewer tell nothing about the steps to come.
 LEAST_STEPS = 4
 # Layers that XLA was seen to speed up, and that draw no random numbers, which would change.
 _LAYERS = (
@@ -42,7 +42,7 @@ _LAYERS = (
     keras.layers.Reshape,
 )
 
-# What they may call of a user's.
+# The attributes of these layers that may hold code of a user.
 _CALLS = (
     "activation",
     "activity_regularizer",
@@ -83,8 +83,8 @@ def compile_from_config(model: keras.Model, config: dict[str, Any]) -> None:
 def build_optimizer(model: keras.Model) -> bool:
     """Give the optimizer of a compiled model its variables. Returns whether a new one took its place.
 
-    Keras fixes the weights of an optimizer when it is built. Where the model has other weights since, a new
-    optimizer takes over what the old one knows.
+    Keras fixes the weights of an optimizer when it is built. If the model has other weights by then, a new
+    optimizer takes over the state of the old one.
     """
     if not model.compiled or model.optimizer is None:
         return False
@@ -115,7 +115,7 @@ def choose_xla(strategy: tf.distribute.Strategy, jit_compile: bool | str, run_ea
 def steps_before_xla(knowledge: KnowledgeBase) -> int | None:
     """After how many steps of a training on a CPU XLA compiles them; None where it never does.
 
-    It does for axioms over known individuals, not too many, without guards, about networks of dense layers.
+    XLA is for axioms over known individuals, not too many, without guards, about networks of dense layers.
     """
     if _has_gpu() or knowledge.open_variables():
         return None
@@ -147,7 +147,7 @@ def _is_known(operator: object) -> bool:
 
 
 def _is_dense(network: keras.Layer) -> bool:
-    """Whether a network is made of layers that XLA is known to suit."""
+    """Whether a network is made of layers that are known to suit XLA."""
     return all(
         is_of_keras(layer) if isinstance(layer, keras.Model) else _is_suited(layer)
         for layer in _private.layers_within(network)
@@ -155,12 +155,12 @@ def _is_dense(network: keras.Layer) -> bool:
 
 
 def _is_suited(layer: keras.Layer) -> bool:
-    """Whether a layer is one of those known, and all that it calls comes with Keras."""
+    """Whether a layer is known to suit XLA, and all that it calls comes with Keras."""
     calls = (getattr(layer, name, None) for name in _CALLS)
     return type(layer) in _LAYERS and all(call is None or is_of_keras(call) for call in calls)
 
 
-def is_of_keras(part: Any) -> bool:
+def is_of_keras(item: Any) -> bool:
     """Whether a function or an object comes with Keras."""
-    kind = part if inspect.isfunction(part) else type(part)
+    kind = item if inspect.isfunction(item) else type(item)
     return str(kind.__module__).startswith("keras.")

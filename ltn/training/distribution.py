@@ -1,8 +1,8 @@
 """Training under `tf.distribute`: batches divided among replicas, and the steps that they take together.
 
-All workers have the same batches in the same order, and every replica takes its part of each. The order
-depends on a seed and on the number of the epoch alone: a run that goes on from a backup sees the batches that
-it would have seen.
+All workers have the same batches in the same order, and every replica takes its share of each. The order
+depends on a seed and on the number of the epoch alone: a run that is resumed from a backup sees the batches
+that it would have seen.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ LEAST_KERAS = (3, 10)
 
 
 class Beginning(keras.callbacks.Callback):
-    """Tell the batches how many of them came before: not 0 where training goes on.
+    """Tell the batches how many came before them: more than 0 where training is resumed.
 
     Args:
-        steps: of each epoch.
+        steps: the number of steps of an epoch.
     """
 
     def __init__(self, steps: int) -> None:
@@ -38,7 +38,7 @@ class Beginning(keras.callbacks.Callback):
         self._is_known = False
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        """Take note of the first epoch."""
+        """Note the first epoch."""
         if not self._is_known:
             self.done.assign(epoch * self.steps)
         self._is_known = True
@@ -86,14 +86,14 @@ def batches(
         own = together // context.num_input_pipelines
         replica_ids = range(context.input_pipeline_id * own, (context.input_pipeline_id + 1) * own)
 
-        def part(rows: tf.Tensor, replica: tf.Tensor) -> dict[str, tf.Tensor]:
+        def share(rows: tf.Tensor, replica: tf.Tensor) -> dict[str, tf.Tensor]:
             size = tf.size(rows, tf.int64)
             mine = rows[size * replica // together : size * (replica + 1) // together]
             return {name: tf.gather(values, mine) for name, values in data.items()}
 
-        def parts(rows: tf.Tensor) -> tf.data.Dataset:
+        def shares(rows: tf.Tensor) -> tf.data.Dataset:
             ids = tf.data.Dataset.from_tensor_slices(np.array(replica_ids, np.int64))
-            return ids.map(lambda replica: part(rows, replica))
+            return ids.map(lambda replica: share(rows, replica))
 
         def epoch(number: tf.Tensor) -> tf.data.Dataset:
             return tf.data.Dataset.from_tensor_slices(order(number)).batch(batch_size)
@@ -105,9 +105,9 @@ def batches(
 
         # The place to begin is read when the iteration begins.
         rows = tf.data.Dataset.from_tensors(0).flat_map(all_epochs)
-        # Replicas need not ask each other whether all of them have more of endless data.
+        # Replicas need not ask each other whether endless data have ended.
         endless = tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY)
-        return rows.flat_map(parts).apply(endless).prefetch(tf.data.AUTOTUNE)
+        return rows.flat_map(shares).apply(endless).prefetch(tf.data.AUTOTUNE)
 
     return strategy.distribute_datasets_from_function(dataset)
 
@@ -122,28 +122,30 @@ def reset(strategy: tf.distribute.Strategy, metrics: Iterable[keras.metrics.Metr
 def function_of(
     strategy: tf.distribute.Strategy, step: Callable[[Any], Any], compiled: bool
 ) -> Callable[[Any], Any]:
-    """What Keras calls on an iterator: a step of all replicas, and what the first one here logs.
+    """The function that Keras calls on an iterator: a step on all replicas.
 
-    The logs of all are the same.
+    It returns the logs of the first local replica; those of the others are the same.
     """
-    # Each replica is traced in a thread of its own, which does not know that AutoGraph is not wanted.
+    # Each replica is traced in its own thread, which does not know that AutoGraph is turned off.
     step = no_autograph(step)
 
-    def together(batches: Any) -> Any:
+    def step_together(batches: Any) -> Any:
         logs = strategy.run(step, args=(next(batches),))
         return keras.tree.map_structure(lambda log: strategy.experimental_local_results(log)[0], logs)
 
-    return tf.function(together, autograph=False, reduce_retracing=True) if compiled else together
+    if not compiled:
+        return step_together
+    return tf.function(step_together, autograph=False, reduce_retracing=True)
 
 
 def _common_seed(strategy: tf.distribute.Strategy) -> int:
-    """A seed for this training: all replicas take that of the first one."""
+    """A seed for this training: all replicas take the seed of the first one."""
     seed = tf.constant(np.random.randint(2**31 - 1), tf.int32)
-    common = strategy.run(_of_first_replica, args=(seed,))
+    common = strategy.run(_take_first, args=(seed,))
     return int(strategy.experimental_local_results(common)[0])
 
 
 # One function for all trainings, so that it is traced once for each strategy.
 @tf.function(autograph=False)
-def _of_first_replica(number: tf.Tensor) -> tf.Tensor:
+def _take_first(number: tf.Tensor) -> tf.Tensor:
     return replicas.stack(number)[0]

@@ -23,8 +23,8 @@ class Feeding:
     """The arguments of Keras for a theory's data: checked, in batches, divided among replicas.
 
     Args:
-        knowledge: whose axioms the data are for.
-        strategy: one or several replicas.
+        knowledge: the axioms that the data are for.
+        strategy: under which one or several replicas train.
     """
 
     def __init__(self, knowledge: KnowledgeBase, strategy: tf.distribute.Strategy):
@@ -40,7 +40,7 @@ class Feeding:
         Keras would make.
         """
         fed = dict(arguments)
-        fed["x"] = x = self._source(x, y, fed, "steps_per_epoch")
+        fed["x"] = x = self._read(x, y, fed, "steps_per_epoch")
         size = fed["batch_size"] or BATCH_SIZE
         first = {name: values[:size] for name, values in x.items()} if isinstance(x, Mapping) else {}
         if fed.get("validation_data") is not None:
@@ -64,21 +64,21 @@ class Feeding:
     def for_evaluate(self, x: Any, y: Any, arguments: Arguments) -> Arguments:
         """The arguments of `keras.Model.evaluate`, or of `predict`."""
         fed = dict(arguments)
-        source = self._source(x, y, fed, "steps")
-        fed["x"] = self._divide_once(source, fed, "batch_size", "steps")
+        checked = self._read(x, y, fed, "steps")
+        fed["x"] = self._divide_once(checked, fed, "batch_size", "steps")
         return fed
 
-    def _source(self, x: Any, y: Any, fed: Arguments, steps: str) -> Any:
+    def _read(self, x: Any, y: Any, fed: Arguments, steps: str) -> Any:
         given = {name: fed.get(name) for name in ("sample_weight", "class_weight")}
         data_module.check_no_targets(y=y, **given)
         if data_module.is_nothing(x):
             fed[steps] = fed.get(steps) or 1
-        return data_module.read_source(self._knowledge.signature, x, self._knowledge.check_complete)
+        return data_module.read_data(self._knowledge.signature, x, self._knowledge.check_complete)
 
     def _validation(self, fed: Arguments) -> Any:
         data = fed["validation_data"]
         x, y, *_ = (*data, None) if isinstance(data, tuple) else (data, None)
-        return self._source(x, y, fed, "validation_steps")
+        return self._read(x, y, fed, "validation_steps")
 
     def _divide(self, fed: Arguments) -> None:
         """Divide the data of `fit` among replicas, and add the callback that this needs."""
@@ -105,7 +105,7 @@ class Feeding:
         fed["batch_size"], fed["callbacks"] = None, callbacks
 
     def _divide_once(self, x: Any, fed: Arguments, batch_size: str, steps: str) -> Any:
-        """Data that are not learned from; for several replicas divided among them."""
+        """Data that are not learned from, divided among the replicas if there are several."""
         if not distribution.is_several(self._strategy) or not isinstance(x, Mapping):
             return x
         size = fed.pop(batch_size, None) or BATCH_SIZE

@@ -19,11 +19,11 @@ EVALUATE = ("x", "y", "batch_size", "verbose", "sample_weight", "steps", "callba
 class CompiledStep:
     """A step on the next batch of an iterator, compiled once for iterators of one kind.
 
-    Keras's own wraps the logs into an optional and takes them out again, and TensorFlow compares the type of
-    an iterator with that of the step at every call: both take their time, beside steps of a millisecond.
+    Keras's own step wraps the logs into an optional and takes them out again, and TensorFlow compares the
+    type of an iterator with that of the step at every call: both take long, beside steps of a millisecond.
 
     Args:
-        step: from a batch to the logs.
+        step: a function from a batch to the logs.
         jit_compile: whether XLA compiles it.
         steps_before_xla: after how many steps XLA compiles it, if not from the first one on; None for never.
     """
@@ -43,7 +43,7 @@ class CompiledStep:
         self._current: Callable[..., Logs] = self._step
 
     def __call__(self, batches: Any) -> Logs:
-        """The logs of the step; `batches` is an iterator of TensorFlow's, or any other."""
+        """The logs of the step; `batches` is an iterator of TensorFlow or any other one."""
         if self._steps_before_xla is not None:
             self._steps_before_xla -= 1
             if self._steps_before_xla < 0:

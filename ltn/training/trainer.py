@@ -48,9 +48,9 @@ class Trainer:
     ) -> None:
         """Choose the optimizer; all arguments are those of `keras.Model.compile`.
 
-        A theory is its own loss: `loss` and metrics of targets are not for it. With
-        `jit_compile="auto"` XLA compiles the steps where there is a GPU, and not on a CPU, where it slows
-        convolutions down; `True` or `False` overrides that. The numbers are the same to float precision,
+        A theory is its own loss: it takes no `loss`, and no metrics of targets. With `jit_compile="auto"`
+        XLA compiles the steps where there is a GPU, and on a CPU only in long trainings that are known to
+        profit; `True` or `False` overrides that. The numbers are the same to float precision,
         except for dropout, for which XLA draws other random numbers.
         """
         model = self._model
@@ -89,7 +89,7 @@ class Trainer:
                 None where the axioms need no data: then an epoch is one step, or `steps_per_epoch`.
             y: None; labels are variables too.
             batch_size, epochs, verbose, callbacks, kwargs: as for `keras.Model.fit`, also
-                `validation_data`, which are as `x`.
+                `validation_data`, which are like `x`.
 
         Returns:
             The history: `loss`, `satisfaction` and each axiom by name, for each epoch.
@@ -152,7 +152,7 @@ class Trainer:
         return self._log(batch, found, self._loss(found))
 
     def make_train_function(self, force: bool = False) -> Any:
-        """What `fit` calls for each batch; Keras makes it where it takes several steps per execution."""
+        """The function that `fit` calls for each batch; Keras makes it for several steps per execution."""
         model = self._model
         if self._is_left_to_keras():
             return keras.Model.make_train_function(model, force)
@@ -161,7 +161,7 @@ class Trainer:
         return model.train_function
 
     def make_test_function(self, force: bool = False) -> Any:
-        """What `evaluate` calls for each batch."""
+        """The function that `evaluate` calls for each batch."""
         model = self._model
         if self._is_left_to_keras():
             return keras.Model.make_test_function(model, force)
@@ -231,8 +231,8 @@ class Trainer:
         model = self._model
         if self._jit_compile != "auto" or model.run_eagerly or model.optimizer is None:
             return None
-        parts = (self.regularizer, model.optimizer)
-        if not all(part is None or compilation.is_of_keras(part) for part in parts):
+        code = (self.regularizer, model.optimizer)
+        if not all(item is None or compilation.is_of_keras(item) for item in code):
             return None
         steps = compilation.steps_before_xla(self._knowledge)
         return None if steps is None else max(0, steps - int(model.optimizer.iterations.numpy()))
@@ -244,13 +244,13 @@ class Trainer:
         return CompiledStep(step, model.jit_compile, steps_before_xla)
 
     def _renew_functions(self) -> None:
-        """Make the functions that Keras calls again, if there are any: what they compute has changed."""
+        """Make anew the functions that Keras calls, if there are any: what they compute has changed."""
         for kind in ("train", "test", "predict"):
             if getattr(self._model, f"{kind}_function") is not None:
                 getattr(self._model, f"make_{kind}_function")(force=True)
 
     def _prepare_optimizer(self) -> None:
-        """Give the optimizer its variables before the first step, and those of symbols declared since."""
+        """Give the optimizer its variables before the first step, also for symbols declared since."""
         model = self._model
         networks = [symbol.network for symbol in self._knowledge.language.symbols.values()]
         if any(isinstance(network, keras.Layer) and not network.built for network in networks):

@@ -34,34 +34,34 @@ class TestSources:
     def test_nothing_is_an_endless_data_set_of_empty_batches(self, signature: Signature) -> None:
         nothing: list[dict[str, Any] | None] = [None, {}]
         for given in nothing:
-            batches = iter(data.read_source(signature, given, nothing_to_check))
+            batches = iter(data.read_data(signature, given, nothing_to_check))
             assert data.has_no_data(batches)
             assert all(set(next(batches)) == {data.NOTHING} for _ in range(3))
 
     def test_a_dictionary_stays_one(self, signature: Signature) -> None:
-        source = data.read_source(signature, {"x": [1, 2]}, nothing_to_check)
+        source = data.read_data(signature, {"x": [1, 2]}, nothing_to_check)
         np.testing.assert_array_equal(source["x"], [[1.0], [2.0]])
 
     def test_a_data_set_is_read_batch_by_batch(self, signature: Signature) -> None:
         for given in ({"x": [1.0, 2.0, 3.0]}, ({"x": [1.0, 2.0, 3.0]},)):
             dataset = tf.data.Dataset.from_tensor_slices(given).batch(2)
-            source = data.read_source(signature, dataset, nothing_to_check)
+            source = data.read_data(signature, dataset, nothing_to_check)
             assert [batch["x"].shape for batch in source] == [(2, 1), (1, 1)]
             assert not data.has_no_data(iter(source))
 
     def test_a_generator_gives_tuples(self, signature: Signature) -> None:
-        source = data.read_source(signature, iter([{"x": [1.0]}]), nothing_to_check)
+        source = data.read_data(signature, iter([{"x": [1.0]}]), nothing_to_check)
         assert list(source) == [({"x": [1.0]},)]
 
     def test_other_things_are_refused(self, signature: Signature) -> None:
         with pytest.raises(ltn.LogicTypeError, match=r"or a data set of such dictionaries; got a list"):
-            data.read_source(signature, [[1.0]], nothing_to_check)
+            data.read_data(signature, [[1.0]], nothing_to_check)
 
     @pytest.mark.parametrize("given", [None, {"x": [1.0]}, "data set"])
     def test_are_complete_before_the_first_batch(self, signature: Signature, given: Any) -> None:
         dataset = tf.data.Dataset.from_tensors({"x": [1.0]})
         asked: list[list[str]] = []
-        data.read_source(
+        data.read_data(
             signature, dataset if given == "data set" else given, lambda names: asked.append(list(names))
         )
         assert asked == [[] if given is None else ["x"]]

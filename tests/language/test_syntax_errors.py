@@ -4,7 +4,7 @@ import pytest
 
 from ltn.errors import LogicValueError
 from ltn.language import parse, parse_many
-from ltn.language.diagnostics import located
+from ltn.language.diagnostics import locate
 from ltn.language.tree import Span
 
 
@@ -146,9 +146,9 @@ def test_long_lines_are_cut_around_the_place() -> None:
 
 
 def test_carets_stay_below_the_place_behind_tabs_and_on_one_line() -> None:
-    assert located("m", "\tA B", Span(3, 4)) == "m\n    \tA B\n    \t  ^"
-    assert located("m", "A\nB C\nD", Span(2, 7)) == "m\n    line 2: B C\n            ^^^"
-    assert located("m", "A", None) == "m\n    A"
+    assert locate("m", "\tA B", Span(3, 4)) == "m\n    \tA B\n    \t  ^"
+    assert locate("m", "A\nB C\nD", Span(2, 7)) == "m\n    line 2: B C\n            ^^^"
+    assert locate("m", "A", None) == "m\n    A"
 
 
 @pytest.mark.parametrize("depth", [500, 3000])

@@ -9,7 +9,7 @@ import tensorflow as tf
 from numpy.typing import NDArray
 
 import ltn
-from ltn.reasoning.starts import fresh
+from ltn.reasoning.starts import draw_start
 from tests.reasoning.small import QUICK, assert_same, either, generators, people, propositions, state_of
 from tests.tolerance import assert_close
 
@@ -27,7 +27,7 @@ def constants(values: Any = None, initializer: Any = None, **domain: Any) -> ltn
 
 
 def drawn(theory: ltn.Theory, seed: str = "0/1") -> Array:
-    [table] = fresh(theory, seed)
+    [table] = draw_start(theory, seed)
     return table
 
 
@@ -85,7 +85,7 @@ class TestConstants:
         points = theory.domain("points", shape=2)
         theory.constant("known", points, [1.0, 2.0])
         theory.constant("learned", points, trainable=True)
-        [table] = fresh(theory, "0/1")
+        [table] = draw_start(theory, "0/1")
         assert table.shape == (1, 2)
         assert_close(theory.query("known").tensor, [1.0, 2.0])
 
@@ -94,20 +94,20 @@ class TestConstants:
         points = theory.domain("points", shape=2)
         for name in "ab":
             theory.constant(name, points, trainable=True)
-        one, other = fresh(theory, "0/1")
+        one, other = draw_start(theory, "0/1")
         assert not np.array_equal(one, other)
 
 
 class TestPropositions:
     def test_they_are_anywhere_in_the_unit_interval(self) -> None:
         theory = propositions("A", ["A"])
-        values = np.array([fresh(theory, f"0/{number}")[0] for number in range(MANY)])
+        values = np.array([draw_start(theory, f"0/{number}")[0] for number in range(MANY)])
         assert uniform_in(values, 0.0, 1.0)
 
     def test_several_are_not_alike_and_known_ones_stay(self) -> None:
         theory = either()
         theory.proposition("known", 0.25)
-        values = fresh(theory, "0/1")
+        values = draw_start(theory, "0/1")
         assert [value.shape for value in values] == [(), ()]
         assert values[0] != values[1]
 
@@ -155,7 +155,7 @@ class TestNetworks:
         theory = with_network(keras.Sequential([keras.Input((2,)), dense, out]))
         for weight in theory.trainable_variables:
             weight.assign(weight + 7.0)
-        kernel, bias, last_kernel, last_bias = fresh(theory, "0/1")
+        kernel, bias, last_kernel, last_bias = draw_start(theory, "0/1")
         assert_close([kernel.mean(), kernel.std()], [2.0, 0.5], atol=0.1)
         assert_same(bias, np.ones(500))
         assert_same(last_kernel, np.zeros((500, 1)))
@@ -163,7 +163,7 @@ class TestNetworks:
 
     def test_the_networks_of_the_package_are_drawn_anew(self) -> None:
         theory = people(["S(a)"])
-        for new, own in zip(fresh(theory, "0/1"), theory.trainable_variables, strict=True):
+        for new, own in zip(draw_start(theory, "0/1"), theory.trainable_variables, strict=True):
             assert new.shape == tuple(own.shape)
             assert "bias" in own.name or not np.array_equal(new, own.numpy())
 
@@ -171,7 +171,7 @@ class TestNetworks:
         frozen = keras.layers.Dense(3, name="frozen")
         theory = with_network(keras.Sequential([keras.Input((2,)), frozen, keras.layers.Dense(1, "sigmoid")]))
         frozen.trainable = False
-        assert [value.shape for value in fresh(theory, "0/1")] == [(3, 1), (1,)]
+        assert [value.shape for value in draw_start(theory, "0/1")] == [(3, 1), (1,)]
 
     def test_what_keras_cannot_rebuild_is_refused_by_name(self) -> None:
         theory = with_network(Plain(1, "zeros"))
@@ -179,7 +179,7 @@ class TestNetworks:
         with pytest.raises(
             ltn.LogicValueError, match=r"cannot rebuild the network 'plain\w*', a Plain.*get_config"
         ):
-            fresh(theory, "0/1")
+            draw_start(theory, "0/1")
         with pytest.raises(ltn.LogicValueError, match="cannot rebuild the network"):
             theory.entails("P(a)", **{**QUICK, "restarts": 2})
         assert_same(state_of(theory), before)
@@ -192,8 +192,8 @@ class TestSeeds:
     def test_a_seed_is_a_starting_point(self) -> None:
         theory = people(["S(a)"])
         theory.proposition("A", 0.5, trainable=True)
-        assert_same(fresh(theory, "0/1"), fresh(theory, "0/1"))
-        for one, other in zip(fresh(theory, "0/1"), fresh(theory, "0/2"), strict=True):
+        assert_same(draw_start(theory, "0/1"), draw_start(theory, "0/1"))
+        for one, other in zip(draw_start(theory, "0/1"), draw_start(theory, "0/2"), strict=True):
             assert not one.any() or not np.array_equal(one, other)
 
     def test_the_weights_and_the_generators_are_left_alone(self) -> None:
@@ -201,7 +201,7 @@ class TestSeeds:
         theory.proposition("A", 0.5, trainable=True)
         before = state_of(theory)
         at_first = generators()
-        values = fresh(theory, "0/1")
+        values = draw_start(theory, "0/1")
         assert generators() == at_first
         for value in values:
             value += 1.0

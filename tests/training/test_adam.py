@@ -117,7 +117,9 @@ class Halved(keras.optimizers.Adam):
 
 
 @pytest.mark.parametrize(
-    "optimizer", [Halved(), keras.optimizers.SGD(), keras.optimizers.Adam(amsgrad=True)], ids=str
+    "optimizer",
+    [Halved(), keras.optimizers.SGD(), keras.optimizers.Adam(amsgrad=True)],
+    ids=lambda optimizer: type(optimizer).__name__,
 )
 def test_other_optimizers_do_what_they_do(optimizer: keras.optimizers.Optimizer) -> None:
     ours, theirs = small(optimizer), small(type(optimizer).from_config(optimizer.get_config()))

@@ -25,7 +25,7 @@ class FixedTuples(SelectedTuples):
         return self.indices
 
 
-class Fixed(Strategy):
+class FixedStrategy(Strategy):
     """Conjuncts such as `d1 < d2` over the individuals of finite domains."""
 
     def __init__(self, guard: Guard, conjuncts: list[Node]):
@@ -35,10 +35,10 @@ class Fixed(Strategy):
         self.leading = self.parents[0]
 
     @classmethod
-    def find(cls, guard: Guard) -> Fixed | None:
+    def find(cls, guard: Guard) -> FixedStrategy | None:
         conjuncts = [node for node in guard.conjuncts if guard.is_fixed(node)]
         rest = [node for node in guard.conjuncts if node not in conjuncts]
-        # The body reads again what a network returns for a guard: it must be on the same axes.
+        # The body reads what a network returned for a guard: both must be on the same axes.
         if not conjuncts or any(guard.calls_network(node) for node in rest):
             return None
         return cls(guard, conjuncts)

@@ -1,7 +1,7 @@
-"""Guards that look their tuples up, as `d1 + d2 = n`.
+"""Guards that look their tuples up, such as `d1 + d2 = n`.
 
 The values of `d1 + d2` are fixed: the combinations of `d1` and `d2` are sorted once, by that value, and
-each execution looks up those of its `n`.
+each execution looks up those for its `n`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ltn.evaluation.planner import Planner, Rule
 from ltn.evaluation.tuples import unravel
 from ltn.language import Comparison, Node
 
-# What a comparison is called when its sides are exchanged.
+# The sign of a comparison when its sides are exchanged.
 _EXCHANGED = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _NUMBER = (1,)
 
@@ -36,7 +36,7 @@ class Lookup(NamedTuple):
 
 @dataclass(frozen=True)
 class LookedUpTuples(SelectedTuples):
-    """For each value of a term the range of combinations for which a comparison with it holds."""
+    """The combinations for which a comparison holds: a range of them for each value of the other term."""
 
     strategy = "looked up"
 
@@ -59,20 +59,20 @@ class LookedUpTuples(SelectedTuples):
             ">": (high, all_of_them),
             ">=": (low, all_of_them),
         }[self.sign]
-        # Only what is not a number is unequal to itself, and compares with nothing.
+        # NaN, which alone is unequal to itself, compares with nothing.
         counts = tf.where(tf.equal(values, values), stop - start, 0)
         ends = tf.cumsum(counts)
         tuples = tf.range(tf.reduce_sum(counts))
         # The value that each tuple belongs to.
         of_value = tf.searchsorted(ends, tuples, side="right")
         places = tuples + tf.gather(start - (ends - counts), of_value)
-        # Of the first axis no size is needed.
+        # The size of the first axis is not needed.
         sizes = [0, *(axes.size_of(other, axis) for axis in range(1, len(self.order)))][: len(self.order)]
         fixed = unravel(tf.gather(combinations.index, places), combinations.sizes)
         return *unravel(of_value, sizes), *fixed
 
 
-class LookedUp(Strategy):
+class LookupStrategy(Strategy):
     """A comparison of fixed individuals with a term that may depend on data, and fixed conjuncts."""
 
     def __init__(self, guard: Guard, lookup: Lookup, filters: list[Node]):
@@ -80,18 +80,18 @@ class LookedUp(Strategy):
         self._frame = dict(guard.frame)
         self._combinations = guard.combinations(filters, lookup.fixed)
         self.conjuncts = [*filters, lookup.conjunct]
-        # Looked up for one value after the other, the tuples ascend along the first axis of the values.
+        # The tuples are looked up value by value: they ascend along the first axis of the values.
         of_other = list(dict.fromkeys(guard.planner.restrict(guard.frame, lookup.other).values()))
         self._order = tuple(of_other)
         self.parents = (*of_other, *self._combinations.labels)
         self.leading = of_other[0] if of_other else None
 
     @classmethod
-    def find(cls, guard: Guard) -> LookedUp | None:
+    def find(cls, guard: Guard) -> LookupStrategy | None:
         fixed = [node for node in guard.conjuncts if guard.is_fixed(node)]
         others = [node for node in guard.conjuncts if node not in fixed]
         lookups = [lookup for node in others for lookup in _lookups(guard, node)]
-        # An equation before others, and then the one whose fixed side has the most axes.
+        # An equation is best, and then the comparison whose fixed side has the most axes.
         best = max(
             lookups, key=lambda lookup: (lookup.sign == "=", len(guard.labels(lookup.fixed))), default=None
         )
@@ -101,7 +101,7 @@ class LookedUp(Strategy):
         taken = guard.labels(best.other)
         filters = [node for node in fixed if not taken & guard.labels(node)]
         rest = [node for node in guard.conjuncts if node not in filters and node != best.conjunct]
-        # The body reads again what a network returns for a guard: it must be on the same axes.
+        # The body reads what a network returned for a guard: both must be on the same axes.
         if any(guard.calls_network(node) for node in rest):
             return None
         return cls(guard, best, filters)

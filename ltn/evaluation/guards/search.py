@@ -33,7 +33,7 @@ class SearchedTuples(SelectedTuples):
 
 @dataclass(frozen=True)
 class FilteredTuples(SelectedTuples):
-    """Other tuples, combined with further axes, as far as a guard holds for them.
+    """The combinations of other tuples with further axes for which a guard holds.
 
     `order` holds the axes of the truth: that of the other tuples, and the further ones.
     """
@@ -53,8 +53,8 @@ class FilteredTuples(SelectedTuples):
         return *(tf.gather(each, index) for each in found), *others
 
 
-class Searched(Strategy):
-    """All conjuncts; what no other strategy can do better."""
+class SearchStrategy(Strategy):
+    """All conjuncts, where no other strategy applies."""
 
     leading: str
 
@@ -66,7 +66,7 @@ class Searched(Strategy):
         self.leading = self.parents[0]
 
     @classmethod
-    def find(cls, guard: Guard) -> Searched:
+    def find(cls, guard: Guard) -> SearchStrategy:
         return cls(guard)
 
     def plan(self, planner: Planner, tuples: Tuples) -> Rule:
@@ -74,7 +74,7 @@ class Searched(Strategy):
         return planner.add(SearchedTuples(tuples.label, str(self._node), truth, tuple(self.parents)))
 
 
-class Filtered:
+class Filter:
     """The origin of tuples that another strategy found and further conjuncts filter."""
 
     def __init__(self, first: Tuples, conjuncts: Sequence[Node], frame: Frame, others: Sequence[str]):

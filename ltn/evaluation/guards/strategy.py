@@ -20,7 +20,7 @@ from ltn.evaluation.planner import Planner, Request, Rule, Settings
 from ltn.evaluation.tuples import unravel
 from ltn.language import And, Apply, Name, Node
 
-# More combinations than this are not searched: memory holds them, and an int32 counts them.
+# The most combinations that are searched: memory must hold them, and an int32 count them.
 _MOST = 2**27
 
 
@@ -66,7 +66,7 @@ class Strategy(ABC):
 
 
 class Guard:
-    """A guard in a frame, and what is known of its parts."""
+    """A guard in a frame, and what is known of the nodes in it."""
 
     def __init__(self, planner: Planner, node: Node, frame: Frame):
         self.planner = planner
@@ -75,24 +75,26 @@ class Guard:
         self.conjuncts = _conjuncts(node)
 
     def labels(self, node: Node) -> set[str]:
-        """The axes that a part depends on."""
+        """The axes that a node depends on."""
         return set(self.planner.restrict(self.frame, node).values())
 
     def is_fixed(self, node: Node) -> bool:
-        """Whether a part has variables, and always the same values for their individuals."""
+        """Whether a node has variables, and always the same values for their individuals."""
         labels = self.labels(node)
         return (
             bool(labels)
             and not any(self.planner.frames.tuples(label) for label in labels)
             and not self.calls_network(node)
             and all(
-                self.planner.groundings.is_fixed(part.name) for part in node.walk() if isinstance(part, Name)
+                self.planner.groundings.is_fixed(inner.name)
+                for inner in node.walk()
+                if isinstance(inner, Name)
             )
         )
 
     def calls_network(self, node: Node) -> bool:
-        """Whether the grounding of a symbol is called in a part."""
-        return any(isinstance(part, Apply) and part.symbol in self.planner.symbols for part in node.walk())
+        """Whether the grounding of a symbol is called in a node."""
+        return any(isinstance(inner, Apply) and inner.symbol in self.planner.symbols for inner in node.walk())
 
     def combinations(self, filters: Sequence[Node], value: Node | None) -> Combinations:
         """The combinations of fixed individuals that pass the filters, in the order of a value.
@@ -112,8 +114,8 @@ class Combinations(NamedTuple):
         labels: the labels of their axes.
         sizes: the sizes of their axes.
         values: ascending, (m,); None if they have none.
-        index: the row-major index of each combination over these axes, int32, (m,); of those without values
-            the index on each axis.
+        index: the row-major index of each combination over these axes, int32, (m,); without
+            values, the index on each axis.
     """
 
     labels: tuple[str, ...]
@@ -137,7 +139,7 @@ def _combinations(
     planner: Planner, filters: Sequence[Node], value: Node | None, frame: Frame
 ) -> Combinations:
     groundings = planner.groundings.without_data()
-    # Outside the training step that is being compiled.
+    # Not in the graph of the training step that is being compiled.
     with tf.init_scope():
         variables = {label: variable for variable, label in frame.items()}
         sizes = {label: len(groundings.variable(variable)) for label, variable in variables.items()}
@@ -165,6 +167,6 @@ def _combinations(
             return Combinations(labels, shape, None, tuple(unravel(tf.constant(index), shape)))
         numbers = axes.align(tf.squeeze(found[-1], -1), plan.results[-1].axes, labels).numpy()
         values = np.broadcast_to(numbers, shape).reshape(-1)[index]
-        # What is not a number, as 0 / 0, compares with nothing; it is sorted to the end.
+        # NaN, such as 0 / 0, compares with nothing; it is sorted to the end.
         order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
         return Combinations(labels, shape, tf.constant(values[order]), tf.constant(index[order]))
