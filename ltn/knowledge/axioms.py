@@ -3,41 +3,61 @@
 from __future__ import annotations
 
 import numbers
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from ltn.core import Formula
-from ltn.errors import LogicError, LogicTypeError, LogicValueError
+import tensorflow as tf
+
+from ltn.core import Formula, Proposition
+from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation
 from ltn.evaluation.plan import Options
 from ltn.evaluation.spaces import Space, space_of
 from ltn.fuzzy_ops.base import Operator
+from ltn.knowledge import rule_files
 from ltn.knowledge.hyperparameters import Hyperparameters
 from ltn.knowledge.language import Language
-from ltn.language import Node, Quantifier, Signature, parse, parse_many
+from ltn.language import Node, Quantifier, Signature, parse
 from ltn.language.names import QUANTIFIERS, check_name, list_names, nearest
 from ltn.semantics import BaseSemantics
 
 
-@dataclass(frozen=True)
 class Axiom:
-    """A closed formula of a theory.
+    """A closed formula of a theory, and the handle by which its weight and activity change.
 
     Attributes:
         name: unique in its theory; the key of its value in training logs.
         formula: the syntax tree, or a Python callable that returns a closed `ltn.Formula`.
-        weight: how often it counts among the axioms; or the name of the proposition p_w of a learned
-            weight, with which the axiom is p_w & formula.
+        proposition: the name of the proposition p_w of a learned weight, with which the axiom is
+            p_w & formula; else None.
 
     `str(axiom)` is text that parses to the same formula.
+
+    >>> import ltn
+    >>> theory = ltn.Theory()
+    >>> A = theory.proposition("A", 0.25)
+    >>> axiom = theory.axiom("A", name="wet")
+    >>> theory["wet"].weight = 2.0
+    >>> theory["wet"].active = False
+    >>> axiom.weight, axiom.active
+    (2.0, False)
     """
 
-    name: str
-    formula: Node | Callable[[], Formula]
-    weight: float | str = 1.0
+    def __init__(
+        self,
+        name: str,
+        formula: Node | Callable[[], Formula],
+        weight: float | Proposition = 1.0,
+        active: bool = True,
+    ):
+        self.name = name
+        self.formula = formula
+        self.proposition = f"weight_of_{name}" if isinstance(weight, Proposition) else None
+        self._weight = weight
+        self._active = active
+        # Tells the knowledge base that the weight or the activity has changed.
+        self.notify: Callable[[], None] = lambda: None
 
     def __str__(self) -> str:
         if isinstance(self.formula, Node):
@@ -46,6 +66,38 @@ class Axiom:
 
     def __repr__(self) -> str:
         return f"Axiom({self.name}: {self})"
+
+    @property
+    def weight(self) -> float:
+        """How often the axiom counts among all axioms; a learned weight as it is now."""
+        return float(self._weight.tensor if isinstance(self._weight, Proposition) else self._weight)
+
+    @weight.setter
+    def weight(self, weight: float) -> None:
+        if self.proposition is not None:
+            raise LogicValueError(
+                f"The weight of the axiom '{self.name}' is learned: it is the truth of the proposition "
+                f"'{self.proposition}', and cannot be set."
+            )
+        self._weight = check_weight(weight)
+        self.notify()
+
+    @property
+    def active(self) -> bool:
+        """Whether the axiom counts at all."""
+        return self._active
+
+    @active.setter
+    def active(self, active: bool) -> None:
+        if not isinstance(active, bool):
+            raise LogicTypeError(f"`active` must be True or False; got {active!r}.")
+        self._active = active
+        self.notify()
+
+    @property
+    def share(self) -> float:
+        """What the axiom counts in the satisfaction: 0 where it is not active."""
+        return 0.0 if not self.active else 1.0 if self.proposition is not None else self.weight
 
     @property
     def tree(self) -> Node | None:
@@ -58,6 +110,35 @@ class Axiom:
         nodes = self.tree.walk() if self.tree is not None else ()
         bound = (variable for node in nodes if isinstance(node, Quantifier) for variable in node.variables)
         return list(dict.fromkeys(bound))
+
+
+class AxiomList(list[Axiom]):
+    """The axioms of a theory in order of declaration; to change it is refused, since nothing would follow."""
+
+    def _refuse(self, *_: Any) -> NoReturn:
+        raise LogicTypeError(
+            "This list only shows the axioms: add one with theory.axiom(formula, name), and remove one with "
+            "theory.remove(name)."
+        )
+
+    append: Any = _refuse
+    clear: Any = _refuse
+    extend: Any = _refuse
+    insert: Any = _refuse
+    pop: Any = _refuse
+    remove: Any = _refuse
+    __delitem__: Any = _refuse
+    __iadd__: Any = _refuse
+    __setitem__: Any = _refuse
+
+
+def check_weight(weight: Any) -> float:
+    """The weight of an axiom as a number; raise where it is none of at least 0."""
+    if isinstance(weight, bool) or not isinstance(weight, numbers.Real):
+        raise LogicValueError(f"`weight` must be a number of at least 0, or 'learned'; got {weight!r}.")
+    if not 0.0 <= float(weight) < float("inf"):
+        raise LogicValueError(f"`weight` must be a number of at least 0, or 'learned'; got {weight!r}.")
+    return float(weight)
 
 
 class KnowledgeBase:
@@ -79,6 +160,7 @@ class KnowledgeBase:
         self.language = language
         self.operators = Hyperparameters(semantics)
         self._axioms: dict[str, Axiom] = {}
+        self._shares: tf.Variable | None = None
         # How often axioms or operators have changed, for models that compile them into their own steps.
         self.version = 0
         self._subscribers: list[Callable[[], None]] = []
@@ -102,10 +184,10 @@ class KnowledgeBase:
         """
         text = formula if isinstance(formula, str) else ""
         tree = parse(formula) if isinstance(formula, str) else formula
-        name = name or self._next_name()
-        self._check_axiom(tree, text, name)
+        name = name or self.next_name()
+        self.check_axiom(tree, text, name)
         axiom = Axiom(name, tree, self._weight(name, weight))
-        self._axioms[name] = axiom
+        self._adopt(axiom)
         self._notify()
         return axiom
 
@@ -114,35 +196,36 @@ class KnowledgeBase:
 
         `name: formula` names an axiom; `#` begins a comment. After an error none is added.
         """
-        path = Path(text) if isinstance(text, Path) or "\n" not in text else None
-        if path is not None and (isinstance(text, Path) or _is_file(path)):
-            text = path.read_text(encoding="utf-8")
-        elif re.fullmatch(r"[^():]+\.[A-Za-z]+", str(text)):
-            raise LogicValueError(f"{text}: there is no such file.")
-        read = parse_many(str(text))
-        labels = [label for label, _, _ in read if label is not None]
-        names: list[str] = []
-        for label, node, own_text in read:
-            name = label or self._next_name(names, labels)
-            try:
-                self._check_axiom(node, own_text, name)
-            except LogicError as error:
-                raise type(error)(f"Axiom {len(names) + 1} of the text, '{name}': {error}") from error
-            if name in names:
-                raise LogicValueError(f"Two axioms of the text are named '{name}'.")
-            names.append(name)
-        return [self.axiom(node, name) for name, (_, node, _) in zip(names, read, strict=True)]
+        return rule_files.add(self, text)
+
+    def remove(self, axiom: str | Axiom) -> None:
+        """Take an axiom out of the theory; what was set for it alone goes with it."""
+        name = self.find(axiom).name
+        del self._axioms[name]
+        self.operators.forget(name)
+        self._notify()
+
+    def write(self, path: str | Path) -> None:
+        """Write the axioms to a file that `axioms` reads, with their names, weights and domains."""
+        rule_files.write(self, path)
 
     @property
-    def axiom_list(self) -> list[Axiom]:
+    def axiom_list(self) -> AxiomList:
         """The axioms in order of declaration."""
-        return list(self._axioms.values())
+        return AxiomList(self._axioms.values())
 
-    def weight_of(self, axiom: Axiom) -> float:
-        """The current weight of an axiom."""
-        if isinstance(axiom.weight, str):
-            return float(self.language.propositions[axiom.weight].tensor)
-        return axiom.weight
+    def weight_of(self, axiom: str | Axiom) -> float:
+        """The current weight of an axiom; 0 where it is not active."""
+        found = self.find(axiom)
+        return found.weight if found.active else 0.0
+
+    @property
+    def shares(self) -> tf.Variable:
+        """What each axiom counts in the satisfaction, as a variable, which compiled steps read anew."""
+        if self._shares is None:
+            with tf.init_scope():
+                self._shares = tf.Variable([axiom.share for axiom in self.axiom_list], trainable=False)
+        return self._shares
 
     def find(self, axiom: str | Axiom) -> Axiom:
         """An axiom by its name."""
@@ -209,7 +292,8 @@ class KnowledgeBase:
 
     def restore(self, axioms: Sequence[Axiom], operators: Hyperparameters) -> None:
         """Take over what was saved: axioms that were checked when they were declared, and operators."""
-        self._axioms = {axiom.name: axiom for axiom in axioms}
+        for axiom in axioms:
+            self._adopt(axiom)
         self.operators = operators
 
     # Evaluation
@@ -234,12 +318,22 @@ class KnowledgeBase:
         """Call a function whenever axioms or operators change, so that nothing compiled before is used."""
         self._subscribers.append(notify)
 
+    def _adopt(self, axiom: Axiom) -> None:
+        self._axioms[axiom.name] = axiom
+        axiom.notify = self._reweigh
+
+    def _reweigh(self) -> None:
+        if self._shares is not None:
+            self._shares.assign([axiom.share for axiom in self.axiom_list])
+
     def _notify(self) -> None:
         self.version += 1
+        self._shares = None
         for notify in self._subscribers:
             notify()
 
-    def _check_axiom(self, formula: Any, text: str, name: str) -> None:
+    def check_axiom(self, formula: Any, text: str, name: str) -> None:
+        """Raise where a formula, read from a text, cannot be an axiom of this name."""
         if isinstance(formula, Node):
             self.signature.check_formula(formula, text)
             self.signature.check_closed(formula, text)
@@ -259,25 +353,17 @@ class KnowledgeBase:
                 if isinstance(operator, Operator):
                     operator.check_overrides(**dict(node.options))
 
-    def _next_name(self, before: Sequence[str] = (), labels: Sequence[str] = ()) -> str:
+    def next_name(self, before: Sequence[str] = (), labels: Sequence[str] = ()) -> str:
         """The next "axiom_n" that is not taken: by an axiom, a name `before` it in a text, or a label."""
         number = len(self._axioms) + len(before) + 1
         while f"axiom_{number}" in {*self._axioms, *before, *labels}:
             number += 1
         return f"axiom_{number}"
 
-    def _weight(self, name: str, weight: float | str) -> float | str:
-        if weight == "learned":
-            proposition = f"weight_of_{name}"
-            self.language.proposition(proposition, 0.5, trainable=True)
-            return proposition
-        if not isinstance(weight, numbers.Real) or not 0.0 <= weight < float("inf"):
-            raise LogicValueError(f"`weight` must be a number of at least 0, or 'learned'; got {weight!r}.")
-        return float(weight)
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:
-        return False
+    def _weight(self, name: str, weight: float | str) -> float | Proposition:
+        if weight != "learned":
+            return check_weight(weight)
+        proposition = f"weight_of_{name}"
+        # It stays where an axiom is removed; an axiom of the same name goes on with it.
+        known = self.language.propositions.get(proposition)
+        return known if known is not None else self.language.proposition(proposition, 0.5, trainable=True)

@@ -73,6 +73,10 @@ class Hyperparameters:
             )
         return _assign(self._of_axioms.setdefault(axiom, {}), name, float(value))
 
+    def forget(self, axiom: str) -> None:
+        """Drop what was set for one axiom."""
+        self._of_axioms.pop(axiom, None)
+
     def get_config(self) -> dict[str, Any]:
         """The operators and the current values."""
         return {

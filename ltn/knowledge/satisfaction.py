@@ -24,11 +24,18 @@ class Satisfaction(NamedTuple):
 
 
 def satisfaction(
-    axioms: Sequence[Axiom], options_of: Callable[[Axiom], Options], evaluation: Evaluation
+    axioms: Sequence[Axiom],
+    options_of: Callable[[Axiom], Options],
+    evaluation: Evaluation,
+    shares: Any = None,
 ) -> Satisfaction:
-    """Ground all axioms together, so that what they share is computed once.
+    """Ground all axioms together, so that what they have in common is computed once.
 
-    `options_of` tells what was set for the quantifiers of one axiom alone.
+    Args:
+        axioms: all of them.
+        options_of: tells what was set for the quantifiers of one axiom alone.
+        evaluation: the groundings and the space.
+        shares: what each axiom counts, a tensor; by default as the axioms say now.
     """
     if not axioms:
         raise LogicValueError("The theory has no axioms: add some with theory.axiom(...).")
@@ -40,8 +47,7 @@ def satisfaction(
         grounded[axiom.name] if axiom.name in grounded else _call(axiom, evaluation) for axiom in axioms
     ]
     weighted = [_with_weight(axiom, value, evaluation) for axiom, value in zip(axioms, values, strict=True)]
-    weights = [1.0 if isinstance(axiom.weight, str) else axiom.weight for axiom in axioms]
-    total = _aggregate(space.semantics.SatAgg, tf.stack(weighted), weights)
+    total = _aggregate(space.semantics.SatAgg, tf.stack(weighted), axioms, shares)
     return Satisfaction([value.tensor for value in values], total)
 
 
@@ -60,18 +66,19 @@ def _call(axiom: Axiom, evaluation: Evaluation) -> Formula:
 
 def _with_weight(axiom: Axiom, value: Formula, evaluation: Evaluation) -> tf.Tensor:
     """The value of an axiom; with a learned weight, that of p_w & formula."""
-    if not isinstance(axiom.weight, str):
+    if axiom.proposition is None:
         return value.tensor
     space = evaluation.space
-    weight = Formula(evaluation.propositions[axiom.weight].tensor, [])
+    weight = Formula(evaluation.propositions[axiom.proposition].tensor, [])
     return connect(space.semantics.And, space.crisp(weight, negated=False), value).tensor
 
 
-def _aggregate(operator: Any, values: tf.Tensor, weights: list[float]) -> tf.Tensor:
-    if all(weight == 1.0 for weight in weights):
-        return operator(values, axis=0)
-    if not isinstance(operator, Aggregator):
+def _aggregate(operator: Any, values: tf.Tensor, axioms: Sequence[Axiom], shares: Any) -> tf.Tensor:
+    if isinstance(operator, Aggregator):
+        given = [axiom.share for axiom in axioms] if shares is None else shares
+        return operator(values, axis=0, weights=tf.cast(given, values.dtype))
+    if any(axiom.share != 1.0 for axiom in axioms):
         raise LogicTypeError(
             f"Weights of axioms need an aggregator of ltn.fuzzy_ops; SatAgg is {operator!r}."
         )
-    return operator(values, axis=0, weights=tf.constant(weights, values.dtype))
+    return operator(values, axis=0)

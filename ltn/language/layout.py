@@ -10,15 +10,25 @@ from ltn.language.names import KEYWORDS, NAME
 from ltn.language.syntax_errors import MisreadError
 from ltn.language.tree import Span
 
-_LABEL = re.compile(rf"({NAME})[ \t]*:(?:\s|#[^\n]*)*")
+_LABEL = re.compile(rf"({NAME})[ \t]*(?:\[([^\]\n]*)\][ \t]*)?:(?:\s|#[^\n]*)*")
 
 
 class Entry(NamedTuple):
-    """One formula of a text: its label, its own text, and where that begins in the whole."""
+    """One formula of a text.
+
+    Attributes:
+        label: its name, if it has one.
+        text: its own text.
+        offset: where that begins in the whole.
+        settings: what stands in brackets behind the label.
+        place: where the label and its settings stand, or the formula where there is no label.
+    """
 
     label: str | None
     text: str
     offset: int
+    settings: str
+    place: Span
 
 
 def clean(text: str) -> str:
@@ -55,10 +65,11 @@ def entries(text: str) -> list[Entry]:
 def _entry(text: str, start: int, end: int) -> Entry:
     label = _LABEL.match(text, start, end)
     if label is None or label[1] in KEYWORDS:
-        return Entry(None, text[start:end], start)
+        return Entry(None, text[start:end], start, "", Span(start, end))
     if label.end() == end:
         raise MisreadError(
             f"The label '{label[1]}' stands alone; write its formula behind it, or below it and indented.",
             Span(*label.span(1)),
         )
-    return Entry(label[1], text[label.end() : end], label.end())
+    place = Span(start, label.end(2) + 1 if label[2] is not None else label.end(1))
+    return Entry(label[1], text[label.end() : end], label.end(), label[2] or "", place)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from lark import Lark, Token, Transformer, v_args
@@ -60,19 +62,34 @@ def parse_many(text: str) -> list[tuple[str | None, Node, str]]:
     text = layout.clean(text)
     formulas = []
     try:
-        entries = layout.entries(text)
-        for position, entry in enumerate(entries):
-            try:
-                formulas.append((entry.label, read(entry.text), entry.text))
-            except MisreadError as error:
-                start, end = error.span
-                hint = _hint(entry, start, is_first=position == 0, is_last=entry is entries[-1])
-                raise MisreadError(
-                    error.message + hint, Span(entry.offset + start, entry.offset + end)
-                ) from None
+        for entry, found in read_entries(text):
+            if isinstance(found, MisreadError):
+                raise found
+            formulas.append((entry.label, found, entry.text))
     except MisreadError as error:
         raise LogicValueError(locate(error.message, text, error.span)) from None
     return formulas
+
+
+def read_entries(text: str, in_place: bool = False) -> Iterator[tuple[layout.Entry, Node | MisreadError]]:
+    """The entries of a clean text, each with its tree, or with what is wrong with it.
+
+    The spans of errors refer to the whole text, those of trees only with `in_place`, else to the text of the
+    entry.
+    """
+    entries = layout.entries(text)
+    for position, entry in enumerate(entries):
+        # Spaces in place of all that comes before, so that places and lines are those of the whole.
+        before = re.sub(r"[^\n]", " ", text[: entry.offset]) if in_place else ""
+        try:
+            yield entry, read(before + entry.text)
+        except MisreadError as error:
+            start, end = (place - len(before) for place in error.span)
+            hint = _hint(entry, start, is_first=position == 0, is_last=entry is entries[-1])
+            yield (
+                entry,
+                MisreadError(error.message + hint, Span(entry.offset + start, entry.offset + end)),
+            )
 
 
 def _hint(entry: layout.Entry, place: int, is_first: bool, is_last: bool) -> str:

@@ -247,7 +247,7 @@ def evaluate_theory(theory: Learner, formula: Node, question: Question) -> Value
     """What the present grounding of a theory gives."""
     evaluation = questions.evaluation_for(theory, question)
     space = evaluation.space
-    axioms = theory.axiom_list
+    axioms = [axiom for axiom in theory.axiom_list if axiom.active]
     found = satisfaction(axioms, lambda axiom: questions.options_of(theory, axiom, question), evaluation)
     [value] = evaluation.ground([space.prepare(formula)])
     alone = tf.reduce_mean([space.loss(axiom) for axiom in found.axioms])

@@ -105,8 +105,7 @@ def fill(knowledge: KnowledgeBase, config: Config, operators: Hyperparameters) -
             language.propositions[name] = Proposition(**part["grounding"])
         else:
             language.symbols[name] = _read_symbol(part["grounding"])
-    axioms = [Axiom(axiom["name"], parse(axiom["formula"]), axiom["weight"]) for axiom in config["axioms"]]
-    knowledge.restore(axioms, operators)
+    knowledge.restore([_read_axiom(language, axiom) for axiom in config["axioms"]], operators)
 
 
 def _axioms_in_python(knowledge: KnowledgeBase) -> str:
@@ -131,7 +130,12 @@ def _config(
         # In the order of declaration, which is also that of the weights and of the optimizer's variables.
         "declarations": [part for layer in layers for part in _declarations(language, layer, pack)],
         "axioms": [
-            {"name": axiom.name, "formula": str(axiom), "weight": axiom.weight}
+            {
+                "name": axiom.name,
+                "formula": str(axiom),
+                "weight": axiom.proposition or axiom.weight,
+                "active": axiom.active,
+            }
             for axiom in knowledge.axiom_list
         ],
     }
@@ -151,6 +155,13 @@ def _declarations(
     for name, symbol in language.symbols.items():
         if symbol is layer:
             yield {"kind": "symbol", "name": name, "grounding": _symbol(symbol, pack)}
+
+
+def _read_axiom(language: Language, config: Config) -> Axiom:
+    weight = config["weight"]
+    # A learned weight is the name of its proposition; older files do not tell which axioms are active.
+    known = language.propositions[weight] if isinstance(weight, str) else weight
+    return Axiom(config["name"], parse(config["formula"]), known, config.get("active", True))
 
 
 def _read_individuals(signature: Signature, config: dict[str, Any]) -> Individuals:

@@ -19,7 +19,7 @@ from ltn.evaluation.groundings import Choice, DeclaredVariable
 from ltn.evaluation.individuals import Individuals
 from ltn.evaluation.spaces import Space
 from ltn.knowledge import questions
-from ltn.knowledge.axioms import Axiom, KnowledgeBase
+from ltn.knowledge.axioms import Axiom, AxiomList, KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
 from ltn.knowledge.language import Language
 from ltn.knowledge.questions import Question
@@ -161,13 +161,16 @@ class Theory(keras.Model):
     axiom = delegate_to("knowledge", KnowledgeBase.axiom)
     axioms = delegate_to("knowledge", KnowledgeBase.axioms)
     find = delegate_to("knowledge", KnowledgeBase.find)
+    __getitem__ = delegate_to("knowledge", KnowledgeBase.find)
+    remove = delegate_to("knowledge", KnowledgeBase.remove)
+    write = delegate_to("knowledge", KnowledgeBase.write)
     weight_of = delegate_to("knowledge", KnowledgeBase.weight_of)
     options_of = delegate_to("knowledge", KnowledgeBase.options_of)
     set_hyperparameters = delegate_to("knowledge", KnowledgeBase.set_hyperparameters)
     evaluation = delegate_to("knowledge", KnowledgeBase.evaluation)
 
     @property
-    def axiom_list(self) -> list[Axiom]:
+    def axiom_list(self) -> AxiomList:
         """The axioms in order of declaration."""
         return self.knowledge.axiom_list
 
@@ -191,6 +194,9 @@ class Theory(keras.Model):
         """How often axioms or operators have changed, for models that compile them into their own steps."""
         return self.knowledge.version
 
+    def __contains__(self, axiom: str | Axiom) -> bool:
+        return (axiom if isinstance(axiom, str) else axiom.name) in (each.name for each in self.axiom_list)
+
     # Learning
 
     def call(self, inputs: Data, training: bool | None = None, as_truths: bool = True) -> Any:
@@ -204,7 +210,7 @@ class Theory(keras.Model):
         # XLA knows static shapes only: there guards are masks.
         dense = self.is_xla and not tf.executing_eagerly()
         evaluation = self.evaluation(space, data, dense, chunk=self.chunk)
-        found = satisfaction(axioms, self.options_of, evaluation)
+        found = satisfaction(axioms, self.options_of, evaluation, self.knowledge.shares)
         if not as_truths:
             return found
         truths = [space.truth(value)[tf.newaxis] for value in (found.total, *found.axioms)]

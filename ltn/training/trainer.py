@@ -239,6 +239,9 @@ class Trainer:
 
     def _function(self, step: Callable[[Any], Logs], steps_before_xla: int | None = None) -> Any:
         model = self._model
+        with model.distribute_strategy.scope():
+            # Made here: replicas are traced in threads that must not make variables.
+            _ = self._knowledge.shares
         if distribution.is_several(model.distribute_strategy):
             return distribution.function_of(model.distribute_strategy, step, compiled=not model.run_eagerly)
         return CompiledStep(step, model.jit_compile, steps_before_xla)
