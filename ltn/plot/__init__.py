@@ -5,10 +5,20 @@ are not pyplot's: no backend is chosen, and there is nothing to close.
 """
 
 from ltn.plot.bars import report
+from ltn.plot.changes import compare
 from ltn.plot.curves import training
 from ltn.plot.heat_maps import heat_map
 from ltn.plot.reasoning import penalty, search
 from ltn.plot.surfaces import surface
 from ltn.plot.trees import tree
 
-__all__ = ["heat_map", "penalty", "report", "search", "surface", "training", "tree"]
+__all__ = [
+    "compare",
+    "heat_map",
+    "penalty",
+    "report",
+    "search",
+    "surface",
+    "training",
+    "tree",
+]

@@ -16,7 +16,7 @@ from ltn.knowledge.axioms import Axiom
 from ltn.language import And, Apply, Binary, Comparison, Name, Node, Not, Or, Quantifier, text
 from ltn.language.quantifiers import QUANTIFIERS
 from ltn.plot.boxes import Box, draw
-from ltn.plot.style import fitted
+from ltn.plot.texts import fitted
 from ltn.semantics import BaseSemantics
 from ltn.theory import Theory
 
