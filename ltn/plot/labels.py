@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -53,11 +54,18 @@ def name_ticks(figure: Figure, axes: Any, across: Sequence[str], up: Sequence[st
 
 
 def _widest(names: Sequence[str]) -> str:
+    return max(names, key=lambda name: sum(map(_advance, name)))
+
+
+@functools.cache
+def _advance(letter: str) -> float:
+    """How wide a letter is between others, in points; to measure whole names would take seconds."""
     font = FontProperties(family=FONT)
-    # Without spaces alone, which have no outline.
-    return max(
-        names, key=lambda name: TextPath((0, 0), f"{name}.", size=_SIZE, prop=font).get_extents().width
+    with_it, without = (
+        TextPath((0.0, 0.0), text, size=_SIZE, prop=font).get_extents().width
+        for text in (f"x{letter}x", "xx")
     )
+    return float(with_it - without)
 
 
 def _step(size: float, room: float) -> int:
