@@ -30,6 +30,8 @@ from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.semantics import LogSemantics, Semantics, using
 from ltn.theory import Theory, load, with_knowledge
 
+__version__ = "3.0.0.dev0"
+
 __all__ = [
     "Constant",
     "Expression",

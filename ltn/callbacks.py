@@ -16,6 +16,7 @@ import numpy as np
 
 from ltn._private import start_at_epoch
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.knowledge.axioms import Axiom
 from ltn.theory import KnowledgeModel, Theory
 
 __all__ = ["Backup", "Schedule"]
@@ -116,6 +117,9 @@ class Schedule(keras.callbacks.Callback):
             function of the epoch.
         axiom: the name of an axiom, to change it there only.
 
+    `Schedule("weight", values, axiom="name")` changes the weight of an axiom, and without an axiom the weight of
+    all knowledge in a model of `ltn.with_knowledge`.
+
     >>> import ltn
     >>> schedule = ltn.callbacks.Schedule("p_exists", {0: 1, 4: 2, 8: 6})
     >>> [schedule.value(epoch) for epoch in (0, 3, 4, 20)]
@@ -153,6 +157,9 @@ class Schedule(keras.callbacks.Callback):
         if not isinstance(theory, Theory):
             raise LogicTypeError(f"Schedule is for the training of an ltn.Theory; got {model!r}.")
         self._theory = theory
+        if self.name == "weight":
+            self._set_weight = self._find_weight(model, theory)
+            return
         for value in self.values.values() if isinstance(self.values, Mapping) else ():
             theory.semantics.with_hyperparameters(**{self.name: value})
         current = theory.hyperparameters
@@ -161,4 +168,17 @@ class Schedule(keras.callbacks.Callback):
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Set the value of the epoch."""
-        self._theory.set_hyperparameters(self.axiom, **{self.name: self.value(epoch)})
+        if self.name == "weight":
+            self._set_weight(self.value(epoch))
+        else:
+            self._theory.set_hyperparameters(self.axiom, **{self.name: self.value(epoch)})
+
+    def _find_weight(self, model: Any, theory: Theory) -> Callable[[float], None]:
+        """What sets the weight that is meant."""
+        owner = model if self.axiom is None else theory.find(self.axiom)
+        if not isinstance(owner, KnowledgeModel | Axiom):
+            raise LogicValueError(
+                "A theory has no weight of its own, but each axiom has one: "
+                'Schedule("weight", values, axiom="name").'
+            )
+        return lambda weight: setattr(owner, "weight", weight)

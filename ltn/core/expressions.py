@@ -32,6 +32,8 @@ class Expression:
     free_vars: list[str]
     # The names of the individuals of free variables, where they are known; `to_frame` shows them.
     individuals: Mapping[str, Sequence[str]] = MappingProxyType({})
+    # The formula or term that a query asked for, as text; None for an expression of other origin.
+    text: str | None = None
 
     @no_autograph
     def __init__(self, tensor: Any, free_vars: Sequence[str]):
@@ -93,6 +95,18 @@ class Expression:
                 f"Individuals with the features {tuple(self.tensor.shape)} are no numbers; see `tensor`."
             )
         return float(tf.reshape(self.tensor, []))
+
+    def numpy(self) -> np.ndarray:
+        """The tensor as a NumPy array: an axis for each free variable, then the features.
+
+        >>> import ltn
+        >>> ltn.Variable("x", [1.0, 2.0]).numpy()
+        array([1., 2.], dtype=float32)
+        """
+        return self.tensor.numpy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.numpy(), dtype=dtype, copy=True)
 
     def to_frame(self) -> pd.DataFrame:
         """A table of the values, labelled with the variables and the names of their individuals.
@@ -300,3 +314,14 @@ def as_float_tensor(values: Any) -> tf.Tensor:
         return tf.cast(tf.convert_to_tensor(values), tf.float32)
     except (TypeError, ValueError, tf.errors.UnimplementedError) as error:
         raise LogicTypeError(f"Expected numbers of one shape; got {values!r}.") from error
+
+
+def _to_tensor(
+    expression: Expression, dtype: Any = None, name: str | None = None, as_ref: bool = False
+) -> Any:
+    """What operations of TensorFlow see of an expression: its tensor, and not a copy without gradient."""
+    tensor = tf.convert_to_tensor(expression.tensor)
+    return tensor if dtype is None or dtype == tensor.dtype else NotImplemented
+
+
+tf.register_tensor_conversion_function(Expression, _to_tensor)

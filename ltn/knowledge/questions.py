@@ -69,6 +69,7 @@ def answer(
     [value] = evaluation.ground([space.prepare(tree) if is_formula else tree])
     if is_formula:
         value = Formula(space.truth(value.tensor), value.free_vars)
+    value.text = str(tree)
     value.individuals = {
         label: names for label in value.free_vars if (names := evaluation.groundings.names(label)) is not None
     }

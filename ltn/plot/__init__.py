@@ -5,10 +5,26 @@ are not pyplot's: no backend is chosen, and there is nothing to close.
 """
 
 from ltn.plot.bars import report
+from ltn.plot.changes import compare
 from ltn.plot.curves import training
+from ltn.plot.embeddings import embeddings
+from ltn.plot.graphs import relation
 from ltn.plot.heat_maps import heat_map
+from ltn.plot.histograms import histogram
 from ltn.plot.reasoning import penalty, search
 from ltn.plot.surfaces import surface
 from ltn.plot.trees import tree
 
-__all__ = ["heat_map", "penalty", "report", "search", "surface", "training", "tree"]
+__all__ = [
+    "compare",
+    "embeddings",
+    "heat_map",
+    "histogram",
+    "penalty",
+    "relation",
+    "report",
+    "search",
+    "surface",
+    "training",
+    "tree",
+]

@@ -12,7 +12,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.textpath import TextPath
 
-from ltn.plot.style import FONT, colour, fit_text, ink_on, picture
+from ltn.plot.style import FONT, colour, ink_on, picture
+from ltn.plot.texts import fit_text
 
 # Lengths are in inches, sizes of fonts in points.
 _LABEL, _VALUE, _TERM = 12, 9, 10

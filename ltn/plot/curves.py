@@ -6,29 +6,37 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.plot.style import COLOURS, add_legend, add_title, fit_text, ink, picture
+from ltn.plot.style import COLOURS, add_legend, add_title, ink, picture
+from ltn.plot.texts import count_in_words, shorten
 
 # What Keras and its callbacks write into the logs beside the truth of axioms.
 _NO_AXIOMS = {"satisfaction", "loss", "learning_rate", "lr"}
 # With as many colours as there are, further curves get marks; dashes are for validation.
 _MARKERS = ("", "o", "s", "^", "D", "v", "X", "P")
+# More curves cannot be told apart at a glance: the others are grey.
+_MOST = 10
+_GREY: dict[str, Any] = {"color": "#9a9a9a", "linewidth": 0.6, "alpha": 0.7, "zorder": 1.5}
 
 
 def training(history: Any, axioms: str | Sequence[str] | None = None) -> Figure:
     """The curves of a training: the satisfaction, thick, and each axiom; validation is dashed.
 
-    The legend lists the axioms from the most to the least satisfied in the last epoch, with that value.
+    Of more than ten axioms those that are least satisfied in the last epoch are in colour; the others are
+    thin grey lines, without validation. The legend lists the axioms in colour from the most to the least
+    satisfied, with their last value. An axiom has the same colour in all pictures of a theory.
 
     Args:
         history: what `theory.fit` returned, or its `.history`.
-        axioms: the names of the axioms to draw; by default all. Other values in the logs, such as metrics of
-            a model with knowledge, count as axioms if they lie between 0 and 1.
+        axioms: the names of those to draw, all in colour; by default all axioms. Other values
+            in the logs, such as metrics of a model with knowledge, count as axioms if they lie in [0, 1].
 
     >>> import ltn.plot
     >>> logs = {"satisfaction": [0.5, 0.8], "all": [0.4, 0.9], "val_all": [0.4, 0.7], "loss": [0.5, 0.2]}
@@ -38,21 +46,28 @@ def training(history: Any, axioms: str | Sequence[str] | None = None) -> Figure:
     """
     logs, epochs = _read(history)
     known = [name for name, values in logs.items() if not _is_other(name, logs) and _is_truth(values)]
-    names = _choose_names(known, axioms)
+    # A value that is not a number counts as the worst, so that it is seen.
+    last = {name: float(np.nan_to_num(logs[name][-1], nan=-1.0)) for name in known}
+    chosen = _choose_names(known, axioms)
+    names = sorted(known, key=lambda name: last[name])[:_MOST] if axioms is None else chosen
+    others = [name for name in chosen if name not in names]
     columns = 1 + len(names) // 21
     figure = picture(6.2 + 2.4 * columns, 4.8)
     axes = figure.add_subplot()
-    lines = []
-    for name in names:
-        # By its place among all, so that an axiom looks the same in every picture of a theory.
-        marks, colour = divmod(known.index(name), len(COLOURS))
-        look = {"color": COLOURS[colour], "marker": _MARKERS[marks % len(_MARKERS)], "linewidth": 1.4}
-        lines.append((name, _draw(axes, logs, epochs, name, **look)))
-    lines.sort(key=lambda line: -np.nan_to_num(logs[line[0]][-1]))
-    lines.insert(0, ("satisfaction", _draw(axes, logs, epochs, "satisfaction", color=ink(), linewidth=3.2)))
+    for name in others:
+        axes.plot(_places(epochs, len(logs[name])), logs[name], label=name, clip_on=False, **_GREY)
+    looks = _looks(known, names)
+    lines = [(name, _draw(axes, logs, epochs, name, **looks[name])) for name in names]
+    lines.sort(key=lambda line: -last[line[0]])
+    # The others lie on it: the line of a lone axiom is that of the satisfaction.
+    thick: dict[str, Any] = {"color": ink(), "linewidth": 4.4, "markersize": 10.0, "zorder": 2.0}
+    lines.insert(0, ("satisfaction", _draw(axes, logs, epochs, "satisfaction", **thick)))
     handles = [line for _, line in lines]
-    labels = [f"{fit_text(name, 30)}  {logs[name][-1]:.2f}" for name, _ in lines]
-    if len(axes.lines) > len(lines):
+    labels = [f"{shorten(name, 30)}  {logs[name][-1]:.2f}" for name, _ in lines]
+    if others:
+        handles.append(Line2D([], [], **_GREY | {"linewidth": 1.2}))
+        labels.append(count_in_words(len(others), "other axiom"))
+    if any(f"val_{name}" in logs for name, _ in lines):
         handles.append(Line2D([], [], color="grey", linestyle="--"))
         labels.append("validation")
     add_legend(figure, handles, labels, loc="outside right upper", ncols=columns, fontsize=9)
@@ -94,13 +109,31 @@ def _choose_names(known: list[str], axioms: str | Sequence[str] | None) -> list[
     return chosen
 
 
+def _looks(known: list[str], names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Colour and mark of axioms, by their place among all, so that each looks the same in every picture.
+
+    Of a theory with more axioms than there are looks, two in one picture may have one place: the second
+    keeps its colour, and gets another mark.
+    """
+    taken: dict[str, tuple[int, int]] = {}
+    for name in names:
+        place, colour = divmod(known.index(name), len(COLOURS))
+        marks = [(place + step) % len(_MARKERS) for step in range(len(_MARKERS))]
+        free = [mark for mark in marks if (colour, mark) not in taken.values()]
+        taken[name] = colour, (free or marks)[0]
+    return {
+        name: {"color": COLOURS[colour], "marker": _MARKERS[mark], "linewidth": 1.4, "zorder": 2.5}
+        for name, (colour, mark) in taken.items()
+    }
+
+
 def _is_other(name: str, logs: Mapping[str, Any]) -> bool:
     return name in _NO_AXIOMS or (name.startswith("val_") and name.removeprefix("val_") in logs)
 
 
 def _is_truth(values: np.ndarray) -> bool:
     known = values[np.isfinite(values)]
-    return bool(np.all((known >= -1e-6) & (known <= 1.0 + 1e-6)))
+    return bool(values.size and np.all((known >= -1e-6) & (known <= 1.0 + 1e-6)))
 
 
 def _draw(axes: Any, logs: Mapping[str, np.ndarray], epochs: np.ndarray, name: str, **style: Any) -> Line2D:
@@ -108,9 +141,12 @@ def _draw(axes: Any, logs: Mapping[str, np.ndarray], epochs: np.ndarray, name: s
     values = logs[name]
     single = len(values) == 1
     # Unclipped, so that a thick line along 0 or 1 is seen whole.
-    style |= {"clip_on": False, "markersize": 5.0, "markevery": max(1, len(values) // 8)}
+    style = {"markersize": 5.0, "clip_on": False, "markevery": max(1, len(values) // 8)} | style
     style["marker"] = style.get("marker") or ("o" if single else "")
     [line] = axes.plot(_places(epochs, len(values)), values, label=name, **style)
+    # A rim sets a curve off from one that it lies on.
+    rim = matplotlib.rcParams["axes.facecolor"]
+    line.set_path_effects([withStroke(linewidth=style["linewidth"] + 1.2, foreground=rim)])
     if f"val_{name}" in logs:
         measured = logs[f"val_{name}"]
         label = f"validation of {name}"

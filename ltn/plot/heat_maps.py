@@ -9,14 +9,13 @@ from matplotlib.figure import Figure
 
 from ltn.core import Expression, Formula
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.plot.style import TRUTH, add_title, fit_text, ink_on, picture
+from ltn.plot.labels import name_ticks
+from ltn.plot.style import TRUTH, add_title, add_truth_bar, ink_on, picture
+from ltn.plot.texts import in_signs, shorten
 
-# With more individuals, their values and all their names could not be read.
-_MOST_VALUES = 20
-_MOST_NAMES = 40
-# In inches: what lies beside the cells, and the width of a letter with some air.
+# In inches: what the value of a cell takes, and what lies beside the cells at least.
+_VALUE = (0.33, 0.17)
 _MARGIN = 2.0
-_LETTER = 0.09
 
 
 def heat_map(answer: Formula, title: str | None = None) -> Figure:
@@ -26,7 +25,7 @@ def heat_map(answer: Formula, title: str | None = None) -> Figure:
 
     Args:
         answer: what `theory.query` returned, or any formula over one or two variables.
-        title: says what the formula is.
+        title: says what the formula is; by default its text, where the answer knows it.
 
     >>> import ltn.plot
     >>> theory = ltn.Theory()
@@ -41,27 +40,31 @@ def heat_map(answer: Formula, title: str | None = None) -> Figure:
     frame = answer.to_frame() if len(answer.free_vars) == 2 else answer.to_frame().T
     values = frame.to_numpy(float)
     rows, columns = values.shape
-    names = [fit_text(str(name), 18) for name in frame.columns]
-    width, height = _size(rows, columns)
-    figure = picture(width, height)
+    across = [shorten(str(name), 18) for name in frame.columns]
+    figure = picture(*_size(rows, columns, max(map(len, across))))
     axes = figure.add_subplot()
-    cells = axes.imshow(values, cmap=TRUTH, vmin=0.0, vmax=1.0, aspect="auto", interpolation="nearest")
-    figure.colorbar(cells, ax=axes, label="truth", ticks=[0.0, 0.25, 0.5, 0.75, 1.0])
-    if max(rows, columns) <= _MOST_VALUES:
+    axes.imshow(values, cmap=TRUTH, vmin=0.0, vmax=1.0, aspect="auto", interpolation="nearest")
+    add_truth_bar(figure, axes)
+    add_title(axes, _title(answer) if title is None else title, 48)
+    axes.set_xlabel(frame.columns.name)
+    down = []
+    if len(answer.free_vars) == 2:
+        down = [shorten(str(name), 18) for name in frame.index]
+        axes.set_ylabel(frame.index.name)
+    name_ticks(figure, axes, across, down)
+    cell = axes.bbox.width / figure.dpi / columns, axes.bbox.height / figure.dpi / rows
+    if cell[0] >= _VALUE[0] and cell[1] >= _VALUE[1]:
         for (row, column), value in np.ndenumerate(values):
             ink = ink_on(value)
             axes.text(column, row, f"{value:.2f}", color=ink, ha="center", va="center", fontsize=8)
-    room = (width - _MARGIN) / columns
-    upright = max(map(len, names)) * _LETTER > room
-    _name_ticks(axes.set_xticks, names, rotation=90 if upright else 0)
-    axes.set_xlabel(frame.columns.name)
-    if len(answer.free_vars) == 2:
-        _name_ticks(axes.set_yticks, [fit_text(str(name), 18) for name in frame.index])
-        axes.set_ylabel(frame.index.name)
-    else:
-        axes.set_yticks([])
-    add_title(axes, title if title is not None else f"Truth for each {' and '.join(answer.free_vars)}", 48)
     return figure
+
+
+def _title(answer: Formula) -> str:
+    written = getattr(answer, "text", None)
+    if isinstance(written, str) and written:
+        return f"Truth of {in_signs(written)}"
+    return f"Truth of a formula over {' and '.join(answer.free_vars)}"
 
 
 def _check(answer: Any) -> None:
@@ -88,12 +91,8 @@ def _check(answer: Any) -> None:
         )
 
 
-def _size(rows: int, columns: int) -> tuple[float, float]:
+def _size(rows: int, columns: int, longest: int) -> tuple[float, float]:
     """The size of the figure in inches: cells have room for their values while it fits on a screen."""
-    return min(14.0, max(5.0, _MARGIN + 0.42 * columns)), min(9.0, max(2.4, 1.6 + 0.36 * rows))
-
-
-def _name_ticks(set_ticks: Any, names: list[str], **options: Any) -> None:
-    step = -(-len(names) // _MOST_NAMES)
-    places = range(0, len(names), step)
-    set_ticks(places, [names[place] for place in places], fontsize=9, parse_math=False, **options)
+    # Below the cells is room for names that stand upright.
+    height = 1.6 + 0.36 * rows + 0.07 * longest
+    return min(14.0, max(5.0, _MARGIN + 0.42 * columns)), min(9.0, max(2.4, height))

@@ -16,7 +16,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.plot.style import COLOURS, FONT, add_legend, add_title, in_signs, ink, picture
+from ltn.plot.style import COLOURS, FONT, add_legend, add_title, ink, picture
+from ltn.plot.texts import in_signs
 from ltn.reasoning import Verdict, elu
 
 _SAYINGS = {
@@ -29,7 +30,8 @@ _COLOURS = {"satisfaction": COLOURS[0], "value": COLOURS[1], "loss": COLOURS[2]}
 # In the deciding run. The value is thinner and lies above, so that both are seen where they run together.
 _WIDTHS = {"satisfaction": 3.4, "value": 1.5, "loss": 1.5}
 # Few, so that the numbers of a scale that is linear up to 1 and logarithmic above do not overlap.
-_TICKS = (-1.0, -0.5, 0.0, 0.5, 1.0, 3.0, *(10.0**power for power in range(1, 9)))
+_TICKS = (-1.0, 0.0, 1.0, *(10.0**power for power in range(1, 9)))
+_TICKS_BETWEEN = (-0.5, 0.5, 3.0)
 _DASHED: dict[str, Any] = {"linestyle": (0, (5, 3)), "linewidth": 1.1}
 
 
@@ -105,7 +107,10 @@ def search(verdict: Verdict) -> Figure:
     if verdict.curve.loss.max() > 2.0:
         # The penalty makes it large at first: then what the formula adds, at most 1, would not be seen.
         below.set_yscale("symlog", linthresh=1.0)
-        below.yaxis.set_major_locator(FixedLocator(_TICKS))
+        below.set_ylabel("loss\n(logarithmic above 1)")
+        below.set_ylim(bottom=verdict.curve.loss.min() - 0.2)
+        between = _TICKS_BETWEEN if verdict.curve.loss.max() < 30.0 else ()
+        below.yaxis.set_major_locator(FixedLocator((*_TICKS, *between)))
         below.yaxis.set_major_formatter("{x:g}")
         below.yaxis.set_minor_locator(NullLocator())
     for axes in (above, below):

@@ -1,27 +1,26 @@
-"""What all pictures share: figures outside pyplot, the colours of truth, texts that fit."""
+"""What all pictures share: figures outside pyplot, the colours of truth, titles and legends."""
 
 from __future__ import annotations
 
 import io
-import textwrap
 from typing import Any
 
 import matplotlib
-from matplotlib.colors import LinearSegmentedColormap, to_rgb
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgb
 from matplotlib.figure import Figure
 
-from ltn import language
-from ltn.errors import LogicError
+from ltn.plot.texts import fit_text
 
 # It comes with Matplotlib and has the signs of logic, which the font of the user's style may lack.
 FONT = "DejaVu Sans"
 
+UNKNOWN = "#bdbdbd"
 # From false, red, over grey to true, blue: ColorBrewer's RdBu, which colour-blind readers tell apart.
 TRUTH = LinearSegmentedColormap.from_list(
     "truth",
     ["#b2182b", "#d6604d", "#f4a582", "#fddbc7", "#eeeeee", "#d1e5f0", "#92c5de", "#4393c3", "#2166ac"],
-)
-UNKNOWN = "#bdbdbd"
+).with_extremes(bad=UNKNOWN)
 
 # Okabe and Ito's colours for colour-blind readers, without black and the yellow that white paper swallows,
 # and two of Paul Tol's.
@@ -61,31 +60,6 @@ def ink_on(truth: float) -> str:
     return "black" if 0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2 > 0.25 else "white"
 
 
-def fit_text(text: str, width: int, lines: int = 1) -> str:
-    """The text in lines of at most `width` characters; what does not fit ends in an ellipsis.
-
-    >>> print(fit_text("forall x: exists y: F(x, y) -> F(y, x)", 20, lines=2))
-    forall x: exists y:
-    F(x, y) -> F(y, x)
-    >>> fit_text("forall x: exists y: F(x, y) -> F(y, x)", 20)
-    'forall x: exists y:…'
-    """
-    # Not with textwrap's own ellipsis, which drops a long word as a whole.
-    wrapped = textwrap.wrap(text, width, break_on_hyphens=False)
-    shown = wrapped[:lines]
-    if len(wrapped) > lines:
-        shown[-1] = f"{shown[-1][: width - 1]}…"
-    return "\n".join(shown)
-
-
-def in_signs(formula: str) -> str:
-    """The formula with the signs of mathematics; the name of Python code as it is."""
-    try:
-        return language.text(language.parse(formula), unicode=True)
-    except LogicError:
-        return str(formula)
-
-
 def add_title(axes: Any, text: str, width: int = 60) -> None:
     """Write a title, on several lines where it is long; a formula in it stays as it is written."""
     axes.set_title(fit_text(text, width, lines=4), family=FONT, fontsize=11, parse_math=False)
@@ -97,3 +71,19 @@ def add_legend(figure: Figure, handles: list[Any], labels: list[str], **options:
     legend = figure.legend(handles, ["label"] * len(labels), frameon=False, **options)
     for text, label in zip(legend.get_texts(), labels, strict=True):
         text.set(text=label, parse_math=False)
+
+
+def add_note(figure: Figure, text: str, width: int = 90) -> None:
+    """Write a note under the picture, small; nothing where there is nothing to say."""
+    if text:
+        # Not smaller than the space between its lines, or the parts of the picture touch it.
+        note = figure.supxlabel(fit_text(text, width, lines=6), fontsize=8, color="grey", family=FONT)
+        note.set_parse_math(False)
+
+
+def add_truth_bar(figure: Figure, axes: Any, label: str = "truth") -> None:
+    """Put a scale of the colours of truth beside the axes."""
+    scale = ScalarMappable(Normalize(0.0, 1.0), TRUTH)
+    # In a low picture their numbers would overlap.
+    ticks = [0.0, 0.25, 0.5, 0.75, 1.0] if figure.get_figheight() > 3.5 else [0.0, 0.5, 1.0]
+    figure.colorbar(scale, ax=axes, label=label, ticks=ticks, fraction=0.06, aspect=25)

@@ -12,7 +12,8 @@ from matplotlib.lines import Line2D
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.knowledge import questions
 from ltn.language import Domain, Node, text
-from ltn.plot.style import TRUTH, add_legend, add_title, fit_text, picture
+from ltn.plot.style import TRUTH, add_legend, add_title, picture
+from ltn.plot.texts import fit_text
 from ltn.theory import Theory
 
 # Each kind of points by mark and colour, readable on all colours of truth.

@@ -16,7 +16,7 @@ from ltn.knowledge.axioms import Axiom
 from ltn.language import And, Apply, Binary, Comparison, Name, Node, Not, Or, Quantifier, text
 from ltn.language.names import QUANTIFIERS
 from ltn.plot.boxes import Box, draw
-from ltn.plot.style import fit_text
+from ltn.plot.texts import fit_text
 from ltn.semantics import BaseSemantics
 from ltn.theory import Theory
 

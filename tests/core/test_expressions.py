@@ -154,3 +154,18 @@ def test_mistakes_are_explained() -> None:
         bool(x)
     with pytest.raises(TypeError, match="Expected numbers of one shape; got 'abc'"):
         ltn.Term("abc", [])
+
+
+class TestAsArrays:
+    def test_numpy_reads_the_tensor(self) -> None:
+        x = ltn.Variable("x", [[1.0, 2.0], [3.0, 4.0]])
+        for array in (x.numpy(), np.asarray(x), np.array(x)):
+            assert array.dtype == np.float32
+            np.testing.assert_array_equal(array, [[1.0, 2.0], [3.0, 4.0]])
+        assert np.asarray(x, dtype=np.float64).dtype == np.float64
+
+    def test_tensorflow_keeps_the_gradient(self) -> None:
+        c = ltn.Constant([1.0, 2.0], trainable=True)
+        with tf.GradientTape() as tape:
+            total = tf.reduce_sum(tf.square(c))
+        np.testing.assert_array_equal(tape.gradient(total, c.tensor), [2.0, 4.0])

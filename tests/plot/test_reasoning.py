@@ -155,7 +155,9 @@ def test_a_large_loss_does_not_hide_a_small_one() -> None:
     found = verdict()
     assert ltn.plot.search(found).axes[1].get_yscale() == "linear"
     found.curve.loc[0, "loss"] = 950.0
-    assert ltn.plot.search(found).axes[1].get_yscale() == "symlog"
+    below = ltn.plot.search(found).axes[1]
+    assert below.get_yscale() == "symlog"
+    assert below.get_ylabel() == "loss\n(logarithmic above 1)"
 
 
 def test_the_search_of_the_paper(tmp_path: Path) -> None:
