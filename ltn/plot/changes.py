@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ltn.errors import LogicValueError
-from ltn.language.names import listed
+from ltn.language.names import list_names
 from ltn.plot.frames import check_most, check_report, least
 from ltn.plot.style import TRUTH, UNKNOWN, add_legend, add_note, add_title, ink, picture
 from ltn.plot.texts import count_in_words, shorten
@@ -44,8 +44,8 @@ def compare(before: pd.DataFrame, after: pd.DataFrame, *, most: int = 40) -> Fig
     common = both.loc[[name for name in before["axiom"] if name in set(after["axiom"])]]
     if common.empty:
         raise LogicValueError(
-            f"The reports have no axiom in common: before there were {listed(list(before['axiom']))}, after "
-            f"{listed(list(after['axiom']))}. Compare reports of theories whose axioms have the same names."
+            f"The reports have no axiom in common: before there were {list_names(list(before['axiom']))}, after "
+            f"{list_names(list(after['axiom']))}. Compare reports of theories whose axioms have the same names."
         )
     common = common.assign(change=common["after"] - common["before"])
     common = common.sort_values("change", kind="stable", na_position="first")
@@ -110,4 +110,4 @@ def _summed_up(others: pd.DataFrame) -> str:
 
 def _only(when: str, one: pd.DataFrame, other: pd.DataFrame) -> str:
     alone = [str(name) for name in one["axiom"] if name not in set(other["axiom"])]
-    return f"Only {when}: {listed(alone)}." if alone else ""
+    return f"Only {when}: {list_names(alone)}." if alone else ""

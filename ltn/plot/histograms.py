@@ -51,7 +51,7 @@ def histogram(
     >>> [int(bar.get_height()) for bar in figure.axes[0].patches if bar.get_height()]
     [2, 1]
     """
-    node, known = questions.read(theory, axiom, "a histogram")
+    node, known = questions.read_formula(theory, axiom, "a histogram")
     if not theory.signature.sort_of(node).is_formula:
         raise LogicTypeError(f"A histogram shows the truth of a formula; `{text(node)}` is a term.")
     free = theory.signature.free_variables(node)

@@ -10,7 +10,7 @@ import numpy as np
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.knowledge import questions
 from ltn.language import Apply, Domain, Name, Node, text
-from ltn.language.names import listed
+from ltn.language.names import list_names
 from ltn.language.rosters import Roster
 from ltn.theory import Theory
 
@@ -30,7 +30,7 @@ def individuals_of(theory: Theory, domain: Domain) -> Roster:
     broken = [name for name, row in zip(names, features, strict=True) if not np.isfinite(row).all()]
     if broken:
         raise LogicValueError(
-            f"Individuals of '{domain.name}' have features that are not finite: {listed(broken)}. Train "
+            f"Individuals of '{domain.name}' have features that are not finite: {list_names(broken)}. Train "
             "again with a smaller learning rate, or with other operators."
         )
     return Roster(names, features, named=True)
@@ -43,7 +43,7 @@ def find_domain(theory: Theory, domain: Domain | str) -> Domain:
     if not isinstance(domain, str):
         raise LogicTypeError(f"`domain` is a domain of the theory, or its name; got {domain!r}.")
     if domain not in theory.signature.domains:
-        known = listed(list(theory.signature.domains)) or "none"
+        known = list_names(list(theory.signature.domains)) or "none"
         raise LogicValueError(f"The theory has no domain {domain!r}; its domains are: {known}.")
     return theory.signature.domains[domain]
 
