@@ -83,7 +83,7 @@ class LogitsModel(keras.Model):
         return tf.gather(truths, tf.cast(class_numbers(inputs[-1], 1), tf.int32), batch_dims=1)
 
     def log_activation(self, logits: tf.Tensor, negated: bool) -> tf.Tensor:
-        """The logarithm of each probability, or of one minus it; finite with its slope for finite logits."""
+        """The logarithm of each probability, or of one minus it; finite for finite logits, like its slope."""
         if self.activation is tf.sigmoid:
             return log_sigmoid(logits, negated)
         return _log_one_minus_softmax(logits) if negated else tf.nn.log_softmax(logits)
