@@ -39,13 +39,4 @@ def select(planner: Planner, node: Node, frame: Frame) -> str:
     return frames.add(key, [*strategy.parents, *others], frame, strategy.leading, origin).label
 
 
-__all__ = [
-    "STRATEGIES",
-    "Filtered",
-    "Fixed",
-    "Guard",
-    "LookedUp",
-    "Searched",
-    "Strategy",
-    "select",
-]
+__all__ = ["STRATEGIES", "Filtered", "Fixed", "Guard", "LookedUp", "Searched", "Strategy", "select"]
