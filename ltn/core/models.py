@@ -116,7 +116,7 @@ class LogitsModel(ClassifierModel):
 
     @no_autograph
     def log_values(self, output: tf.Tensor, negated: bool) -> tf.Tensor:
-        """The logarithm of each probability, or of one minus it; finite with its slope for finite logits."""
+        """The logarithm of each probability, or of one minus it; finite for finite logits, like its slope."""
         self._look_at(output)
         return log_activation(at_least_float32(output), self.activation_function, negated)
 

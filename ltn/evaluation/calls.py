@@ -176,7 +176,7 @@ class Output(NamedTuple):
 
 
 def _nesting(node: Node, symbols: Mapping[str, Any]) -> int:
-    """How many networks are applied to each other's values in a term."""
+    """How deeply networks are nested in a term."""
 
     def deepest(node: Node, below: tuple[int, ...]) -> int:
         return max(below, default=0) + (isinstance(node, Apply) and node.symbol in symbols)

@@ -64,7 +64,7 @@ class Groundings:
         self._slices: dict[str, tuple[Any, Any]] = {}
 
     def source(self, variable: str) -> Source | None:
-        """Where the individuals of a variable come from; variables with one source have the same."""
+        """Where the individuals of a variable come from; one source means the same individuals."""
         return ("slice", variable) if variable in self._slices else self._whole_source(variable)
 
     def _whole_source(self, variable: str) -> Source | None:

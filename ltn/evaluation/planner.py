@@ -115,7 +115,7 @@ class Settings:
 
 # What the plans of a theory share: the combinations of fixed individuals that guards select.
 Memory = Recent[Any]
-# How often the rules are followed at most; any round gives a right plan, but it may compute values twice.
+# How often the rules are followed at most; any round gives a correct plan, but may compute values twice.
 _MOST_ROUNDS = 8
 
 

@@ -47,7 +47,7 @@ class Knowledge(Protocol):
 
 
 class Question(NamedTuple):
-    """The data on which something is question, and the operators.
+    """The data and the operators of a question.
 
     `named` holds hyper-parameters of the operators, and data of variables.
     """

@@ -36,7 +36,7 @@ def check(vocabulary: Vocabulary, node: Node, text: str = "", expected: str | No
 
 
 def free_occurrences(vocabulary: Vocabulary, node: Node) -> dict[str, syntax.Name]:
-    """The free variables in order of first appearance, each with that appearance."""
+    """The free variables in order of first appearance, each with its first occurrence."""
 
     def combine(node: Node, below: tuple[dict[str, syntax.Name], ...]) -> dict[str, syntax.Name]:
         if isinstance(node, syntax.Name):

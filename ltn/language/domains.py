@@ -230,7 +230,7 @@ def fits(one: Shape, two: Shape) -> bool:
 
 
 def broadcast(one: Shape, two: Shape) -> Shape | None:
-    """The shape of arithmetic on features of these shapes, either of which may be a number's; else None.
+    """The shape of arithmetic on features of these shapes, one of which may be a number's; or None.
 
     >>> broadcast((1,), (28, 28)), broadcast((None,), (3,)), broadcast((2,), (3,))
     ((28, 28), (3,), None)

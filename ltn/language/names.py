@@ -78,7 +78,7 @@ def names_of(text: str) -> list[str]:
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate most like the name, in capital or small letters; None if none is near."""
+    """The candidate most like the name, regardless of case; None if none is near."""
     by_lower = {candidate.lower(): candidate for candidate in candidates}
     found = difflib.get_close_matches(name.lower(), by_lower, n=1)
     return by_lower[found[0]] if found else None

@@ -30,7 +30,7 @@ from ltn.training import distribution
 WORK_BEFORE = 20_000_000
 # With more combinations in one axiom XLA was seen to lose: it took twice the time for nine million.
 MOST_COMBINATIONS = 1_000_000
-# The least steps before XLA: fewer tell nothing about the steps to come.
+# The fewest steps before XLA: fewer tell nothing about the steps to come.
 LEAST_STEPS = 4
 # Layers that XLA was seen to speed up, and that draw no random numbers, which would change.
 _LAYERS = (

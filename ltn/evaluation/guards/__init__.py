@@ -7,14 +7,14 @@ first strategy that applies is taken. A further one is a class in a file of its 
 from __future__ import annotations
 
 from ltn.evaluation.frames import Frame
-from ltn.evaluation.guards.fixed import FixedStrategy
-from ltn.evaluation.guards.lookup import LookupStrategy
-from ltn.evaluation.guards.search import Filter, SearchStrategy
+from ltn.evaluation.guards.fixed import Fixed
+from ltn.evaluation.guards.lookup import LookedUp
+from ltn.evaluation.guards.search import Filtered, Searched
 from ltn.evaluation.guards.strategy import Guard, Strategy
 from ltn.evaluation.planner import Planner
 from ltn.language import Node
 
-STRATEGIES: list[type[Strategy]] = [LookupStrategy, FixedStrategy, SearchStrategy]
+STRATEGIES: list[type[Strategy]] = [LookedUp, Fixed, Searched]
 
 
 def select(planner: Planner, node: Node, frame: Frame) -> str:
@@ -35,17 +35,8 @@ def select(planner: Planner, node: Node, frame: Frame) -> str:
     first = frames.add(("unfiltered", *key), strategy.parents, frame, None, strategy)
     labels = [label for node in rest for label in planner.restrict(frame, node).values()]
     others = [label for label in dict.fromkeys(labels) if label not in strategy.parents]
-    origin = Filter(first, rest, dict(frame), others)
+    origin = Filtered(first, rest, dict(frame), others)
     return frames.add(key, [*strategy.parents, *others], frame, strategy.leading, origin).label
 
 
-__all__ = [
-    "STRATEGIES",
-    "Filter",
-    "FixedStrategy",
-    "Guard",
-    "LookupStrategy",
-    "SearchStrategy",
-    "Strategy",
-    "select",
-]
+__all__ = ["STRATEGIES", "Filtered", "Fixed", "Guard", "LookedUp", "Searched", "Strategy", "select"]

@@ -25,7 +25,7 @@ class FixedTuples(SelectedTuples):
         return self.indices
 
 
-class FixedStrategy(Strategy):
+class Fixed(Strategy):
     """Conjuncts such as `d1 < d2` over the individuals of finite domains."""
 
     def __init__(self, guard: Guard, conjuncts: list[Node]):
@@ -35,7 +35,7 @@ class FixedStrategy(Strategy):
         self.leading = self.parents[0]
 
     @classmethod
-    def find(cls, guard: Guard) -> FixedStrategy | None:
+    def find(cls, guard: Guard) -> Fixed | None:
         conjuncts = [node for node in guard.conjuncts if guard.is_fixed(node)]
         rest = [node for node in guard.conjuncts if node not in conjuncts]
         # The body reads what a network returned for a guard: both must be on the same axes.

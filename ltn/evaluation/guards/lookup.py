@@ -72,7 +72,7 @@ class LookedUpTuples(SelectedTuples):
         return *unravel(of_value, sizes), *fixed
 
 
-class LookupStrategy(Strategy):
+class LookedUp(Strategy):
     """A comparison of fixed individuals with a term that may depend on data, and fixed conjuncts."""
 
     def __init__(self, guard: Guard, lookup: Lookup, filters: list[Node]):
@@ -87,7 +87,7 @@ class LookupStrategy(Strategy):
         self.leading = of_other[0] if of_other else None
 
     @classmethod
-    def find(cls, guard: Guard) -> LookupStrategy | None:
+    def find(cls, guard: Guard) -> LookedUp | None:
         fixed = [node for node in guard.conjuncts if guard.is_fixed(node)]
         others = [node for node in guard.conjuncts if node not in fixed]
         lookups = [lookup for node in others for lookup in _lookups(guard, node)]

@@ -53,7 +53,7 @@ class FilteredTuples(SelectedTuples):
         return *(tf.gather(each, index) for each in found), *others
 
 
-class SearchStrategy(Strategy):
+class Searched(Strategy):
     """All conjuncts, where no other strategy applies."""
 
     leading: str
@@ -66,7 +66,7 @@ class SearchStrategy(Strategy):
         self.leading = self.parents[0]
 
     @classmethod
-    def find(cls, guard: Guard) -> SearchStrategy:
+    def find(cls, guard: Guard) -> Searched:
         return cls(guard)
 
     def plan(self, planner: Planner, tuples: Tuples) -> Rule:
@@ -74,7 +74,7 @@ class SearchStrategy(Strategy):
         return planner.add(SearchedTuples(tuples.label, str(self._node), truth, tuple(self.parents)))
 
 
-class Filter:
+class Filtered:
     """The origin of tuples that another strategy found and further conjuncts filter."""
 
     def __init__(self, first: Tuples, conjuncts: Sequence[Node], frame: Frame, others: Sequence[str]):
