@@ -45,8 +45,8 @@ def compare(before: pd.DataFrame, after: pd.DataFrame, *, most: int = 40) -> Fig
     if common.empty:
         raise LogicValueError(
             f"The reports have no axiom in common: before there were {list_names(list(before['axiom']))}, "
-            f"after {list_names(list(after['axiom']))}. Compare reports of theories whose axioms have the same "
-            "names."
+            f"after {list_names(list(after['axiom']))}. Compare reports of theories whose axioms have the "
+            "same names."
         )
     common = common.assign(change=common["after"] - common["before"])
     common = common.sort_values("change", kind="stable", na_position="first")
