@@ -117,7 +117,7 @@ class Schedule(keras.callbacks.Callback):
             function of the epoch.
         axiom: the name of an axiom, to change it there only.
 
-    `Schedule("weight", values, axiom="name")` changes the weight of an axiom, and without an axiom the weight of
+    `Schedule("weight", values, axiom="name")` changes the weight of an axiom; without an axiom, the weight of
     all knowledge in a model of `ltn.with_knowledge`.
 
     >>> import ltn

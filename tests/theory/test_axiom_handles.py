@@ -19,7 +19,8 @@ TRUTHS = {"A": 0.9, "B": 0.4, "C": 0.7}
 
 def theory_of(text: str = "a: A\nb: B\nc: C", semantics: str = "product", **settings: Any) -> ltn.Theory:
     """Propositions that are learned, and axioms about them."""
-    own = {} if semantics == "log_product" else {"p_satagg": 1}
+    # In log_product the axioms are joined by a mean of logarithms, without p.
+    own: dict[str, Any] = {} if semantics == "log_product" else {"p_satagg": 1}
     theory = ltn.Theory(semantics, **own, **settings)
     for name, truth in TRUTHS.items():
         theory.proposition(name, truth, trainable=True)
