@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tensorflow as tf
@@ -39,6 +39,14 @@ class Choice(NamedTuple):
         """The choice that `get_config` wrote."""
         features = config["features"]
         return cls(tuple(config["names"]), None if features is None else tf.constant(features, tf.float32))
+
+
+class Batch(dict[str, tf.Tensor]):
+    """Data by the name of a variable or domain; `labels` holds what their rows are called, if anything."""
+
+    def __init__(self, data: Mapping[str, tf.Tensor], labels: Mapping[str, Sequence[Any]] | None = None):
+        super().__init__(data)
+        self.labels = dict(labels or {})
 
 
 class Groundings:
@@ -144,13 +152,16 @@ class Groundings:
             found += self._tables_of(domain) if kind in ("choice", "domain") else []
         return list(dict.fromkeys(found))
 
-    def names(self, variable: str) -> list[str] | None:
+    def names(self, variable: str) -> list[Any] | None:
         """The names of the individuals that a variable ranges over, where they have names."""
         domain = self.signature.variables[variable]
-        kind, _ = self.source(variable) or ("data", "")
+        kind, name = self.source(variable) or ("data", "")
         if kind == "choice":
             return list(self.choices[variable].names) or None
-        return self._names_of(domain) if kind == "domain" else None
+        if kind == "domain":
+            return self._names_of(domain)
+        labels = self.data.labels if isinstance(self.data, Batch) else {}
+        return list(labels[name]) if name in labels else None
 
     def variable(self, name: str) -> tf.Tensor:
         """The individuals that a variable ranges over, (k, *features)."""

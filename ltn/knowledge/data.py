@@ -1,16 +1,18 @@
 """The door for data: what users give is checked here, and turned into batches.
 
 A batch is a dictionary from names of variables, or of domains, to individuals, (k, *features) each. Users
-give one such dictionary, a data set or a generator of them, or nothing where the axioms need no data.
+give one such dictionary, or a DataFrame with a column for each; a data set or a generator of them; or nothing
+where the axioms need no data. Individuals that have names may be given by name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
 import numpy as np
+import pandas as pd
 import tensorflow as tf
 
 from ltn.errors import LogicTypeError, LogicValueError
@@ -30,7 +32,8 @@ def read_individuals(name: str, domain: Domain, values: Any) -> Any:
 
     Values that are known now are checked; those of tensors in a graph are not known.
     """
-    array = _numbers(name, values)
+    names = _names_in(values)
+    array = _numbers(name, values if names is None else _features_of(name, domain, names))
     if array.shape.rank is None:
         # In code that was compiled for numbers with and without their feature axis.
         array = tf.reshape(array, [-1, *domain.shape])
@@ -41,8 +44,39 @@ def read_individuals(name: str, domain: Domain, values: Any) -> Any:
     return array
 
 
+def _names_in(values: Any) -> list[str] | None:
+    """The names by which individuals are given; None where they are given by numbers."""
+    if tf.is_tensor(values):
+        return None
+    cells = values.tolist() if isinstance(values, pd.Series | np.ndarray) else values
+    is_list = isinstance(cells, list | tuple) and bool(cells)
+    return list(cells) if is_list and all(isinstance(cell, str) for cell in cells) else None
+
+
+def _features_of(name: str, domain: Domain, names: Sequence[str]) -> np.ndarray:
+    """The features of the individuals with some names."""
+    if domain.names is None or domain.features is None:
+        raise LogicTypeError(
+            f"The data of '{name}' must be numbers of one shape; got names, as {names[0]!r}. The individuals "
+            f"of the domain '{domain.name}' have no names of fixed features."
+        )
+    places = {known: place for place, known in enumerate(domain.names)}
+    for row, given in enumerate(names):
+        if given not in places:
+            close = nearest(given, domain.names)
+            hint = f"did you mean '{close}'?" if close else f"they are: {list_names(domain.names)}."
+            raise LogicValueError(
+                f"The data of '{name}' name {given!r} in row {row}, which is no individual of the domain "
+                f"'{domain.name}'; {hint}"
+            )
+    return domain.features[[places[given] for given in names]]
+
+
 def _numbers(name: str, values: Any) -> tf.Tensor:
     try:
+        if isinstance(values, pd.Series) and values.dtype == object:
+            # Each cell holds the features of one individual.
+            values = np.stack([np.asarray(cell) for cell in values])
         tensor = tf.convert_to_tensor(values if tf.is_tensor(values) else np.asarray(values, np.float32))
         if tensor.dtype == tf.string:
             raise TypeError("text")
@@ -98,21 +132,36 @@ def _check_all(inside: np.ndarray, what: str, name: str, domain: Domain) -> None
 
 def read_batch(signature: Signature, data: Any) -> dict[str, Any]:
     """A dictionary of individuals that belong to the domains of their variables."""
-    check_mapping(data)
-    _check_names(signature, data)
+    columns = as_columns(data)
+    _check_names(signature, columns)
     return {
         name: values if name == NOTHING else read_individuals(name, _domain(signature, name), values)
-        for name, values in data.items()
+        for name, values in columns.items()
     }
 
 
-def check_mapping(data: Any) -> None:
-    """Raise unless data are a dictionary."""
+def as_columns(data: Any) -> Data:
+    """Data as a dictionary: that of the columns of a DataFrame, or itself; raise for anything else."""
+    if isinstance(data, pd.DataFrame):
+        return {str(name): data[name] for name in data}
     if not isinstance(data, Mapping):
         raise LogicTypeError(
             "Data are a dictionary from names of variables to arrays, as {'x': points}; "
             f"got a {type(data).__name__}."
         )
+    return data
+
+
+def labels_in(data: Data) -> dict[str, list[Any]]:
+    """What the rows of data are called: their names, or the labels of an index that is not just numbers."""
+    found: dict[str, list[Any]] = {}
+    for name, values in data.items():
+        names = _names_in(values)
+        if names is not None:
+            found[name] = names
+        elif isinstance(values, pd.Series) and not isinstance(values.index, pd.RangeIndex):
+            found[name] = values.index.tolist()
+    return found
 
 
 def _check_names(signature: Signature, names: Iterable[str]) -> None:
@@ -162,7 +211,7 @@ def read_data(signature: Signature, x: Any, check_complete: Callable[[Data], Non
     if is_nothing(x):
         check_complete({})
         return no_data()
-    if isinstance(x, Mapping):
+    if isinstance(x, Mapping | pd.DataFrame):
         data = read_batch(signature, x)
         _check_aligned(data)
         check_complete(data)
@@ -213,7 +262,7 @@ def check_no_targets(**given: Any) -> None:
 
 def is_nothing(x: Any) -> bool:
     """Whether no data were given."""
-    return x is None or (isinstance(x, Mapping) and not x)
+    return x is None or (isinstance(x, Mapping | pd.DataFrame) and not len(x))
 
 
 def no_data() -> tf.data.Dataset:

@@ -9,10 +9,11 @@ from ltn import semantics as semantics_module
 from ltn.core import Formula, Term
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation
+from ltn.evaluation.groundings import Batch
 from ltn.evaluation.plan import Options
 from ltn.evaluation.spaces import Space, space_of
 from ltn.knowledge.axioms import Axiom
-from ltn.knowledge.data import Data, check_mapping, read_batch
+from ltn.knowledge.data import Data, as_columns, labels_in, read_batch
 from ltn.language import Node, Signature, parse
 from ltn.language.names import QUANTIFIERS
 from ltn.semantics import BaseSemantics
@@ -119,7 +120,7 @@ def evaluation_for(knowledge: Knowledge, question: Question, chunk: int | None =
             raise LogicValueError(f"The quantifiers {operators.Forall}, {operators.Exists} have no `p`.")
         hyperparameters = quantifiers | hyperparameters
     space = space_of(operators.with_hyperparameters(**hyperparameters))
-    batch = read_batch(knowledge.signature, data)
+    batch = Batch(read_batch(knowledge.signature, data), labels_in(data))
     return knowledge.evaluation(space, batch, other_operators=question.semantics is not None, chunk=chunk)
 
 
@@ -139,8 +140,7 @@ def _operators(knowledge: Knowledge, question: Question) -> BaseSemantics:
 
 def _settings_and_data(knowledge: Knowledge, question: Question) -> tuple[dict[str, Any], dict[str, Any]]:
     """The hyper-parameters that were given by name, and all data."""
-    data = question.data or {}
-    check_mapping(data)
+    data = {} if question.data is None else as_columns(question.data)
     known = _operators(knowledge, question).hyperparameters()
     hyperparameters = {name: value for name, value in question.named.items() if name in known}
     named_data = {name: value for name, value in question.named.items() if name not in known}
