@@ -8,6 +8,10 @@ import pytest
 import tensorflow as tf
 from hypothesis import settings
 
+# One thread for each process, also for those that tests start: the tests run on all cores already, and their
+# operations are too small to share.
+os.environ |= {"TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"}
+
 # Three devices, for the tests of replicas; all others use the first one. TensorFlow takes this only before it
 # does anything else.
 tf.config.set_logical_device_configuration(
