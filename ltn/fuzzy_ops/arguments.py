@@ -34,12 +34,15 @@ def is_number(value: Any) -> bool:
 def check_scalar(
     what: str, value: Any, valid: Callable[[Any], bool], requirement: str, advice: str = ""
 ) -> None:
-    """Raise unless the hyper-parameter is a valid number, or a scalar tensor (of any value)."""
-    if is_number(value):
-        if not valid(value):
-            raise LogicValueError(f"{what} must be {requirement}; got {value}. {advice}".rstrip())
-    elif not tf.is_tensor(value) or value.shape.rank not in (0, None):
+    """Raise unless the hyper-parameter is a valid number, or a scalar tensor; in graphs, one of any value."""
+    if not is_number(value) and (not tf.is_tensor(value) or value.shape.rank not in (0, None)):
         raise LogicTypeError(f"{what} must be a number or a scalar tensor; got {value!r}.")
+    if not is_number(value):
+        if not tf.executing_eagerly() or not hasattr(value, "numpy"):
+            return
+        value = value.numpy().item()
+    if not valid(value):
+        raise LogicValueError(f"{what} must be {requirement}; got {value}. {advice}".rstrip())
 
 
 def as_scalar(value: Any) -> tf.Tensor:

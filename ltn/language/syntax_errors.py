@@ -102,6 +102,11 @@ def _list_expected(tokens: set[str]) -> str:
 
 def _explain_foreign(text: str, position: int, found: str) -> str:
     """How this language writes a sign or word of another one; empty if none stands there."""
+    if found == "!" and text[:position].endswith(("exists", "∃")):
+        return (
+            " For exactly one write that there is one, and that no two are different: "
+            "`(exists k: P(k)) & (forall k, l where k != l: ~(P(k) & P(l)))`."
+        )
     for wrong, right in _SIGNS.items():
         # The first characters of a foreign sign may be a token of this language.
         first = max(0, position - len(wrong) + 1)

@@ -35,9 +35,11 @@ def fuse(model: keras.Model) -> Iterator[None]:
         yield
         return
     step = tf.cast(tf.convert_to_tensor(optimizer.iterations) + 1, tf.float32)
+    # Read once: each weight would read it again.
+    rate = tf.convert_to_tensor(optimizer.learning_rate)
     powers = [tf.pow(tf.constant(beta, tf.float32), step) for beta in (optimizer.beta_1, optimizer.beta_2)]
 
-    def update(gradient: Any, weight: Any, rate: Any) -> None:
+    def update(gradient: Any, weight: Any, _: Any) -> None:
         first, second = _private.moments_of(optimizer, weight)
         kind = tf.as_dtype(weight.dtype)
         tf.raw_ops.ResourceApplyAdam(

@@ -355,3 +355,13 @@ def test_p_is_specialised_and_nothing_is_ragged(operator: Any, p: int, powers: l
     # Powers of small integers are products; what is left of tf.pow is the root of their mean.
     assert sorted(name for name in types if name in ("Pow", "Square", "Sqrt")) == powers
     assert not [name for name in types if "Ragged" in name or name == "Where"]
+
+
+@pytest.mark.parametrize("kind", [tf.constant, tf.Variable])
+def test_eager_code_sees_the_value_of_a_tensor_p(kind: Any) -> None:
+    operator = fo.Aggreg_pMean(p=2)
+    assert float(operator(tf.constant([0.25, 0.25]), p=kind(3.0))) == pytest.approx(0.25, abs=1e-3)
+    with pytest.raises(LogicValueError, match=r"got -100\.0"):
+        operator(tf.constant([0.25, 0.25]), p=kind(-100.0))
+    with pytest.raises(LogicValueError, match=r"got 0\.5"):
+        fo.Aggreg_pMeanError(p=kind(0.5))

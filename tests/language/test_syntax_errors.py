@@ -44,6 +44,13 @@ MISTAKES = [
     ("x == y", 3, 1, "Expected a term, found '='. Instead of `==` write `=`."),
     ("A <=> B", 4, 1, "Expected a term, found '>'. Instead of `<=>` write `<->`."),
     ("A implies B", 2, 7, f"{AFTER}, found 'implies'. Instead of `implies` write `->`."),
+    (
+        "exists! k: P(k)",
+        6,
+        1,
+        "Expected a variable, 'diag' or '[', found '!'. For exactly one write that there is one, and that no "
+        "two are different: `(exists k: P(k)) & (forall k, l where k != l: ~(P(k) & P(l)))`.",
+    ),
     ("!A", 0, 1, f"{BEGIN}, found '!'. Instead of `!` write `~`."),
     ("Forall x: A", 7, 1, f"{AFTER}, found 'x'. Keywords have small letters: write `forall`."),
     ("A AND B", 2, 3, f"{AFTER}, found 'AND'. Keywords have small letters: write `and`."),
