@@ -100,8 +100,8 @@ class Expression:
         """The tensor as a NumPy array: an axis for each free variable, then the features.
 
         >>> import ltn
-        >>> ltn.Variable("x", [1.0, 2.0]).numpy()
-        array([1., 2.], dtype=float32)
+        >>> ltn.Variable("x", [[1.0, 2.0]]).numpy()
+        array([[1., 2.]], dtype=float32)
         """
         return self.tensor.numpy()
 
