@@ -12,6 +12,7 @@ from ltn.core.expressions import connect
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation
 from ltn.evaluation.plan import Options
+from ltn.evaluation.spaces import Space
 from ltn.fuzzy_ops import Aggregator
 from ltn.knowledge.axioms import Axiom
 
@@ -21,6 +22,12 @@ class Satisfaction(NamedTuple):
 
     axioms: list[tf.Tensor]
     total: tf.Tensor
+
+
+def truths_by_name(found: Satisfaction, axioms: Sequence[Axiom], space: Space) -> dict[str, tf.Tensor]:
+    """The satisfaction and the truth of each axiom by name, each of shape (1,)."""
+    truths = [space.truth(value)[tf.newaxis] for value in (found.total, *found.axioms)]
+    return dict(zip(("satisfaction", *(axiom.name for axiom in axioms)), truths, strict=True))
 
 
 def satisfaction(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 
-from ltn.errors import LogicValueError
+from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.table import PlanTable
 from ltn.knowledge import questions
@@ -16,7 +17,8 @@ from ltn.knowledge.axioms import Axiom, KnowledgeBase
 from ltn.knowledge.data import Data
 from ltn.knowledge.questions import Knowledge, Question
 from ltn.knowledge.satisfaction import satisfaction
-from ltn.language import Domain, Node
+from ltn.language import Domain, Node, Quantifier
+from ltn.language.names import NAME
 from ltn.semantics import BaseSemantics
 
 
@@ -54,7 +56,7 @@ def report(
 
 def explain(
     theory: ReportedTheory,
-    axiom: str | Axiom,
+    axiom: str | Node | Axiom,
     data: Data | None = None,
     worst: int = 5,
     *,
@@ -62,19 +64,23 @@ def explain(
     p: float | None = None,
     **named: Any,
 ) -> pd.DataFrame:
-    """The groundings that satisfy an axiom least: its variables, and the truth of what it claims of them.
+    """The groundings that satisfy a formula least: its variables, and the truth of what it claims of them.
 
-    The universal quantifiers at the front of the axiom are taken off; where there is none, the table
-    has one row. The other arguments are those of `query`.
+    The universal quantifiers at the front of the formula are taken off, and free variables count as bound by
+    them; without any, the table has one row. The other arguments are those of `query`.
+
+    Args:
+        axiom: an axiom, also by its name; or any formula.
+        data, semantics, p, named: as for `query`.
+        worst: how many groundings.
     """
-    axiom, question = theory.find(axiom), Question(data, semantics, p, named)
+    question = Question(data, semantics, p, named)
+    tree, known = _formula_of(theory, axiom)
     if not isinstance(worst, int) or worst < 1:
         raise LogicValueError(f"`worst` must be a number of groundings, at least 1; got {worst!r}.")
-    if axiom.tree is None:
-        raise LogicValueError(f"The axiom '{axiom.name}' is Python code: only formulas can be explained.")
     evaluation = questions.evaluation_for(theory, question)
-    own = questions.options_of(theory, axiom, question)
-    found = evaluation.instances(evaluation.space.prepare(axiom.tree), own, axiom.tree)
+    own = {} if known is None else questions.options_of(theory, known, question)
+    found = evaluation.instances(evaluation.space.prepare(tree), own, tree)
     truths = evaluation.space.truth(found.values).numpy()
     order = np.argsort(truths, axis=None, kind="stable")[: worst if found.are_claimed else 0]
     labels = found.labels
@@ -85,6 +91,21 @@ def explain(
         shown = places[label] if rows is None else rows[places[label]]
         columns[variable] = _individuals(evaluation.groundings, variable, shown)
     return pd.DataFrame(columns | {"truth": truths.reshape(-1)[order]})
+
+
+def _formula_of(theory: ReportedTheory, axiom: str | Node | Axiom) -> tuple[Node, Axiom | None]:
+    """The closed formula that is meant, and the axiom that it belongs to, if there is one."""
+    is_name = isinstance(axiom, str) and re.fullmatch(NAME, axiom) is not None
+    if isinstance(axiom, Axiom) or (is_name and axiom not in theory.signature.propositions):
+        found = theory.find(axiom)
+        if found.tree is None:
+            raise LogicValueError(f"The axiom '{found.name}' is Python code: only formulas can be explained.")
+        return found.tree, found
+    tree, known = questions.read_formula(theory, axiom, "an explanation")
+    if not theory.signature.sort_of(tree).is_formula:
+        raise LogicTypeError(f"Only formulas can be explained; `{tree}` is a term.")
+    free = theory.signature.free_variables(tree)
+    return (Quantifier("forall", tuple((name,) for name in free), tree) if free else tree), known
 
 
 def plan(

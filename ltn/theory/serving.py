@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -11,6 +11,10 @@ import tensorflow as tf
 from ltn.core import Term
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicValueError
+from ltn.evaluation.plan import Options
+from ltn.evaluation.spaces import space_of
+from ltn.knowledge.data import read_batch
+from ltn.knowledge.satisfaction import satisfaction, truths_by_name
 from ltn.language import Domain
 
 # Under this name it gives the satisfaction and the truth of each axiom.
@@ -50,10 +54,26 @@ def export(
     if theory.axiom_list and SATISFACTION not in theory.language.symbols:
         needed = theory.knowledge.open_variables()
         data = {variable: _rows_of(signature.variables[variable], variable) for variable in needed}
-        archive.add_endpoint(
-            SATISFACTION, theory.call if data else (lambda: theory.call({})), [data] if data else []
-        )
+        archive.add_endpoint(SATISFACTION, _truths(theory), [data] if data else [])
     archive.write_out(filepath, verbose=verbose)
+
+
+def _truths(theory: Any) -> Callable[..., dict[str, tf.Tensor]]:
+    """The satisfaction and the axioms on data; weights and hyper-parameters stay as they are now."""
+    space, axioms = space_of(theory.knowledge.plain_semantics), theory.axiom_list
+    options = {axiom.name: _plain(theory.options_of(axiom)) for axiom in axioms}
+
+    def serve(data: Mapping[str, tf.Tensor] | None = None) -> dict[str, tf.Tensor]:
+        evaluation = theory.evaluation(space, read_batch(theory.signature, data or {}), chunk=theory.chunk)
+        return truths_by_name(
+            satisfaction(axioms, lambda axiom: options[axiom.name], evaluation), axioms, space
+        )
+
+    return serve
+
+
+def _plain(options: Options) -> Options:
+    return {kind: {name: float(value) for name, value in own.items()} for kind, own in options.items()}
 
 
 def _on_rows(symbol: Symbol, count: int) -> Callable[..., tf.Tensor]:

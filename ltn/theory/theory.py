@@ -23,7 +23,7 @@ from ltn.knowledge.axioms import Axiom, AxiomList, KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
 from ltn.knowledge.language import Language
 from ltn.knowledge.questions import Question
-from ltn.knowledge.satisfaction import satisfaction
+from ltn.knowledge.satisfaction import satisfaction, truths_by_name
 from ltn.language import Domain, Node, Signature
 from ltn.reasoning import consequence
 from ltn.semantics import BaseSemantics
@@ -211,10 +211,7 @@ class Theory(keras.Model):
         dense = self.is_xla and not tf.executing_eagerly()
         evaluation = self.evaluation(space, data, dense, chunk=self.chunk)
         found = satisfaction(axioms, self.options_of, evaluation, self.knowledge.shares)
-        if not as_truths:
-            return found
-        truths = [space.truth(value)[tf.newaxis] for value in (found.total, *found.axioms)]
-        return dict(zip(("satisfaction", *(axiom.name for axiom in axioms)), truths, strict=True))
+        return truths_by_name(found, axioms, space) if as_truths else found
 
     def use_xla(self, compiled: bool) -> None:
         """Set whether XLA compiles the steps: then guards must keep all shapes static."""

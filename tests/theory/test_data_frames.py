@@ -89,3 +89,24 @@ def test_rows_that_are_only_numbered_stay_numbers(theory: ltn.Theory) -> None:
 def test_mistakes_are_explained(theory: ltn.Theory, data: Any, error: type, message: str) -> None:
     with pytest.raises(error, match=message):
         theory.report(data)
+
+
+class TestExplainAnyFormula:
+    def test_free_variables_count_as_bound(self, theory: ltn.Theory) -> None:
+        open_ended = theory.explain("is(x, t)", FRAME[["x"]], worst=3)
+        closed = theory.explain("forall x, t: is(x, t)", FRAME[["x"]], worst=3)
+        assert open_ended.equals(closed)
+        assert open_ended.iloc[0].tolist() == ["first", "ml", pytest.approx(0.1 / 3)]
+
+    def test_a_proposition_is_not_taken_for_an_axiom(self) -> None:
+        other = ltn.Theory()
+        other.proposition("rain", 0.25)
+        assert other.explain("rain").truth.tolist() == [0.25]
+
+    def test_an_unknown_name_is_an_unknown_axiom(self, theory: ltn.Theory) -> None:
+        with pytest.raises(ltn.LogicValueError, match="no axiom 'labeled'; did you mean 'labelled'"):
+            theory.explain("labeled", FRAME)
+
+    def test_a_term_has_no_truth(self, theory: ltn.Theory) -> None:
+        with pytest.raises(ltn.LogicTypeError, match="`n \\+ 1` is a term"):
+            theory.explain("n + 1", FRAME)

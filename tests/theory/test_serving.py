@@ -53,10 +53,11 @@ def theory_about(network: keras.Model) -> ltn.Theory:
     theory = ltn.Theory("log_product")
     points, classes = theory.domain("points", shape=2), theory.domain("classes", values=["a", "b", "c"])
     theory.variable("x", points)
+    theory.variable("k", classes)
     theory.predicate("P", (points, classes), ltn.Predicate.FromLogits(network, "softmax"))
     theory.predicate("near", (points, points), ltn.Predicate.MLP([2, 2], (4,)))
     theory.function("move", points, points, ltn.Function.MLP([2], 2, (4,)))
-    theory.axioms("some: forall x: P(x, a) | P(x, b)\nstill: forall x: near(x, move(x))")
+    theory.axioms("some: forall x: exists k: P(x, k) & ~P(x, a)\nstill: forall x: near(x, move(x))")
     return theory
 
 
@@ -69,7 +70,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], ltn
     theory = theory_about(network)
     theory.compile("adam")
     theory.fit({"x": POINTS}, verbose=0)
-    theory.export(folder / "theory", verbose=False)
+    theory["some"].weight = 3.0
+    theory.set_hyperparameters("some", p_exists=2)
+    theory.set_hyperparameters(p_exists=3)
     model = ltn.with_knowledge(network, theory)
     model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     model.fit(POINTS, CLASSES, verbose=0)
@@ -92,7 +95,6 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], ltn
 
 def test_predicates_and_functions(found: tuple[dict[str, Any], ltn.Theory, keras.Model]) -> None:
     served, theory, _ = found
-    theory.variable("k", theory.signature.domains["classes"])
     theory.variable("y", theory.signature.domains["points"])
     rows = np.arange(len(POINTS))
     table = theory.query("P(x, k)", x=POINTS).tensor.numpy()
