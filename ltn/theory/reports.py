@@ -95,8 +95,10 @@ def explain(
 
 def _formula_of(theory: ReportedTheory, axiom: str | Node | Axiom) -> tuple[Node, Axiom | None]:
     """The closed formula that is meant, and the axiom that it belongs to, if there is one."""
-    is_name = isinstance(axiom, str) and re.fullmatch(NAME, axiom) is not None
-    if isinstance(axiom, Axiom) or (is_name and axiom not in theory.signature.propositions):
+    is_axiom = isinstance(axiom, Axiom)
+    if isinstance(axiom, str) and re.fullmatch(NAME, axiom):
+        is_axiom = axiom not in theory.signature.propositions
+    if is_axiom and not isinstance(axiom, Node):
         found = theory.find(axiom)
         if found.tree is None:
             raise LogicValueError(f"The axiom '{found.name}' is Python code: only formulas can be explained.")
