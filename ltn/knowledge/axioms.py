@@ -160,7 +160,8 @@ class KnowledgeBase:
         self.language = language
         self.operators = Hyperparameters(semantics)
         self._axioms: dict[str, Axiom] = {}
-        self._shares: tf.Variable | None = None
+        self._share_list: list[float] = []
+        self._shares = self._new_shares()
         # How often axioms or operators have changed, for models that compile them into their own steps.
         self.version = 0
         self._subscribers: list[Callable[[], None]] = []
@@ -202,6 +203,7 @@ class KnowledgeBase:
         """Take an axiom out of the theory; what was set for it alone goes with it."""
         name = self.find(axiom).name
         del self._axioms[name]
+        self._share_list = [each.share for each in self.axiom_list]
         self.operators.forget(name)
         self._notify()
 
@@ -222,9 +224,6 @@ class KnowledgeBase:
     @property
     def shares(self) -> tf.Variable:
         """What each axiom counts in the satisfaction, as a variable, which compiled steps read anew."""
-        if self._shares is None:
-            with tf.init_scope():
-                self._shares = tf.Variable([axiom.share for axiom in self.axiom_list], trainable=False)
         return self._shares
 
     def find(self, axiom: str | Axiom) -> Axiom:
@@ -295,6 +294,7 @@ class KnowledgeBase:
         for axiom in axioms:
             self._adopt(axiom)
         self.operators = operators
+        self._shares = self._new_shares()
 
     # Evaluation
 
@@ -320,15 +320,22 @@ class KnowledgeBase:
 
     def _adopt(self, axiom: Axiom) -> None:
         self._axioms[axiom.name] = axiom
+        self._share_list.append(axiom.share)
         axiom.notify = self._reweigh
 
     def _reweigh(self) -> None:
-        if self._shares is not None:
-            self._shares.assign([axiom.share for axiom in self.axiom_list])
+        self._share_list = [axiom.share for axiom in self.axiom_list]
+        self._shares.assign(self._share_list)
+
+    def _new_shares(self) -> tf.Variable:
+        # Made when axioms change, not when they are evaluated: a tf.function that makes a variable is traced
+        # twice, and the threads that trace replicas must not make any.
+        with tf.init_scope():
+            return tf.Variable(self._share_list, trainable=False, dtype=tf.float32)
 
     def _notify(self) -> None:
         self.version += 1
-        self._shares = None
+        self._shares = self._new_shares()
         for notify in self._subscribers:
             notify()
 

@@ -181,7 +181,6 @@ class KnowledgeModel(keras.Model):
         return super().make_test_function(self._is_stale("test") or force)
 
     def _is_stale(self, kind: str) -> bool:
-        self.theory.trainer.prepare_shares()
         before, self._versions[kind] = self._versions.get(kind), self.theory.version
         return before != self.theory.version
 

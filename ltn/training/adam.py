@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from ltn import _private
@@ -30,9 +31,12 @@ def fuse(model: keras.Model) -> Iterator[None]:
         w = w - alpha m / (sqrt(v) + epsilon),   alpha = rate sqrt(1 - beta_2^t) / (1 - beta_1^t)
     """
     optimizer = model.optimizer
-    is_plain = type(optimizer) is keras.optimizers.Adam and not optimizer.amsgrad
-    if not is_plain or distribution.is_several(model.distribute_strategy):
+    if type(optimizer) is not keras.optimizers.Adam or optimizer.amsgrad:
         yield
+        return
+    if distribution.is_several(model.distribute_strategy):
+        with _round_betas(optimizer):
+            yield
         return
     step = tf.cast(tf.convert_to_tensor(optimizer.iterations) + 1, tf.float32)
     # Read once: each weight would read it again.
@@ -61,6 +65,19 @@ def fuse(model: keras.Model) -> Iterator[None]:
     finally:
         # The method of the class is visible again.
         del optimizer.update_step
+
+
+@contextlib.contextmanager
+def _round_betas(optimizer: keras.optimizers.Adam) -> Iterator[None]:
+    """Let Keras update the weights, with the betas of the single operation: replicas learn what one would."""
+    betas = optimizer.beta_1, optimizer.beta_2
+    optimizer.beta_1, optimizer.beta_2 = rounded = tuple(float(np.float32(beta)) for beta in betas)
+    try:
+        yield
+    finally:
+        # The threads of replicas are here together: the first one has changed them, and changes them back.
+        if betas != rounded:
+            optimizer.beta_1, optimizer.beta_2 = betas
 
 
 def _handle(weight: Any) -> tf.Tensor:

@@ -121,7 +121,6 @@ class Trainer:
         """The satisfaction and the value of each axiom, an array with one entry per batch of the data."""
         names = ("verbose", "steps", "callbacks")
         kwargs |= {"batch_size": batch_size, **dict(zip(names, args, strict=False))}
-        self.prepare_shares()
         found = keras.Model.predict(self._model, **self._feeding().for_evaluate(x, None, kwargs))
         # All replicas return the same.
         count = self._model.distribute_strategy.num_replicas_in_sync
@@ -197,11 +196,6 @@ class Trainer:
                 self._means = AxiomMeans(names)
         return self._means
 
-    def prepare_shares(self) -> None:
-        """Make the variable of the axioms' shares: threads that trace replicas must not make variables."""
-        with self._model.distribute_strategy.scope():
-            _ = self._knowledge.shares
-
     def penalty(self) -> tf.Tensor:
         """lambda R(theta), by the theory's own regularizer."""
         weights = [] if self.regularizer is None else self._model.trainable_variables
@@ -245,7 +239,6 @@ class Trainer:
 
     def _function(self, step: Callable[[Any], Logs], steps_before_xla: int | None = None) -> Any:
         model = self._model
-        self.prepare_shares()
         if distribution.is_several(model.distribute_strategy):
             return distribution.function_of(model.distribute_strategy, step, compiled=not model.run_eagerly)
         return CompiledStep(step, model.jit_compile, steps_before_xla)

@@ -225,7 +225,7 @@ class TestMistakesOfDatasets:
 class TestWrongKinds:
     @pytest.mark.parametrize(
         "data",
-        [POINTS, [POINTS], pd.DataFrame({"x": [1.0]}), "points.csv", 3],
+        [POINTS, [POINTS], pd.Series([1.0]), "points.csv", 3],
         ids=lambda data: type(data).__name__,
     )
     def test_what_is_no_dictionary(self, theory: ltn.Theory, data: Any) -> None:
