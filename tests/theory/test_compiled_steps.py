@@ -365,8 +365,8 @@ class TestPythonWork:
     def test_of_a_model_with_knowledge_is_that_of_a_keras_model(self) -> None:
         all_calls, own = calls_per_step(informed(), self.MANY["x"], self.MANY["l"])
         assert own == 0
-        # TensorFlow makes 3 calls for each variable of a step. This one has two more, which may change between
-        # steps: the weight of the knowledge and the shares of the axioms.
+        # TensorFlow makes 3 calls for each variable of a step. This one has two more, which may change
+        # between steps: the weight of the knowledge and the shares of the axioms.
         assert all_calls <= self.plain()[0] + 2 * 3
 
 
