@@ -41,7 +41,7 @@ class Choice(NamedTuple):
         return cls(tuple(config["names"]), None if features is None else tf.constant(features, tf.float32))
 
 
-class Batch(dict[str, tf.Tensor]):
+class LabelledData(dict[str, tf.Tensor]):
     """Data by the name of a variable or domain; `labels` holds what their rows are called, if anything."""
 
     def __init__(self, data: Mapping[str, tf.Tensor], labels: Mapping[str, Sequence[Any]] | None = None):
@@ -160,7 +160,7 @@ class Groundings:
             return list(self.choices[variable].names) or None
         if kind == "domain":
             return self._names_of(domain)
-        labels = self.data.labels if isinstance(self.data, Batch) else {}
+        labels = self.data.labels if isinstance(self.data, LabelledData) else {}
         return list(labels[name]) if name in labels else None
 
     def variable(self, name: str) -> tf.Tensor:

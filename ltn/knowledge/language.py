@@ -12,7 +12,7 @@ from ltn.core import Function, Predicate, Proposition
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation, Plans
-from ltn.evaluation.groundings import Batch, Choice, DeclaredVariable, Groundings
+from ltn.evaluation.groundings import Choice, DeclaredVariable, Groundings, LabelledData
 from ltn.evaluation.individuals import Individual, Individuals
 from ltn.evaluation.spaces import Space
 from ltn.knowledge.data import read_individuals
@@ -208,7 +208,7 @@ class Language:
     def groundings(self, data: Mapping[str, tf.Tensor] | None = None) -> Groundings:
         """What variables and constants denote, on a batch of data."""
         tables = {name: table for table in self.individuals for name in table.names}
-        batch = data if isinstance(data, Batch) else Batch(data or {})
+        batch = data if isinstance(data, LabelledData) else LabelledData(data or {})
         return Groundings(self.signature, tables, self.choices, batch)
 
     def evaluation(

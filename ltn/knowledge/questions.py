@@ -9,7 +9,7 @@ from ltn import semantics as semantics_module
 from ltn.core import Formula, Term
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation
-from ltn.evaluation.groundings import Batch
+from ltn.evaluation.groundings import LabelledData
 from ltn.evaluation.plan import Options
 from ltn.evaluation.spaces import Space, space_of
 from ltn.knowledge.axioms import Axiom
@@ -120,7 +120,7 @@ def evaluation_for(knowledge: Knowledge, question: Question, chunk: int | None =
             raise LogicValueError(f"The quantifiers {operators.Forall}, {operators.Exists} have no `p`.")
         hyperparameters = quantifiers | hyperparameters
     space = space_of(operators.with_hyperparameters(**hyperparameters))
-    batch = Batch(read_batch(knowledge.signature, data), labels_in(data))
+    batch = LabelledData(read_batch(knowledge.signature, data), labels_in(data))
     return knowledge.evaluation(space, batch, other_operators=question.semantics is not None, chunk=chunk)
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from ltn.plot.frames import check_most, check_report, least
 from ltn.plot.style import FONT, add_title, colour, picture
+from ltn.plot.tables import check_most, check_report, least
 from ltn.plot.texts import count_in_words, fit_text, in_signs, shorten
 
 # In inches: a row holds the bar, and above it the formula, on one or two lines.

@@ -10,8 +10,8 @@ from matplotlib.lines import Line2D
 
 from ltn.errors import LogicValueError
 from ltn.language.names import list_names
-from ltn.plot.frames import check_most, check_report, least
 from ltn.plot.style import TRUTH, UNKNOWN, add_legend, add_note, add_title, ink, picture
+from ltn.plot.tables import check_most, check_report, least
 from ltn.plot.texts import count_in_words, shorten
 
 # In inches.

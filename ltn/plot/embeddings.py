@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 
 from ltn.errors import LogicValueError
 from ltn.language import Domain, Node, text
-from ltn.plot.frames import check_most
-from ltn.plot.individuals import find_domain, individuals_of, read_formula, truths_of
 from ltn.plot.labels import name_points
+from ltn.plot.points import find_domain, individuals_of, read_formula, truths_of
 from ltn.plot.style import COLOURS, TRUTH, add_note, add_title, add_truth_bar, picture
+from ltn.plot.tables import check_most
 from ltn.plot.texts import count_in_words, shorten
 from ltn.theory import Theory
 

@@ -15,9 +15,9 @@ from matplotlib.transforms import ScaledTranslation
 
 from ltn.errors import LogicValueError
 from ltn.language import Node, text
-from ltn.plot.individuals import individuals_of, read_formula, truths_of
 from ltn.plot.labels import name_points
 from ltn.plot.layouts import by_springs, on_circle
+from ltn.plot.points import individuals_of, read_formula, truths_of
 from ltn.plot.style import FONT, add_note, add_title, add_truth_bar, colour, ink_on, picture
 from ltn.plot.texts import count_in_words, shorten
 from ltn.theory import Theory
