@@ -51,7 +51,11 @@ class ClassifierModel(keras.Model, ABC):
     `[*individuals]`, it is the truth that the classifier gives as a single value.
     """
 
-    with_class_indexing: bool
+    def __init__(self, with_class_indexing: bool, name: str | None):
+        super().__init__(name=name)
+        self.with_class_indexing = with_class_indexing
+        # The classifier builds itself when it is first called.
+        self.built = True
 
     @property
     @abstractmethod
@@ -87,7 +91,7 @@ class LogitsModel(ClassifierModel):
         with_class_indexing: bool = True,
         name: str | None = None,
     ):
-        super().__init__(name=name)
+        super().__init__(with_class_indexing, name)
         activations = {"softmax": tf.nn.softmax, "sigmoid": tf.sigmoid}
         if activation_function not in activations:
             raise LogicValueError(
@@ -98,10 +102,7 @@ class LogitsModel(ClassifierModel):
         self.logits_model = logits_model
         self.activation_function = activation_function
         self.activation = activations[activation_function]
-        self.with_class_indexing = with_class_indexing
         self._was_looked_at = False
-        # The logits model builds itself when it is first called.
-        self.built = True
 
     @property
     def network(self) -> Callable[..., Any]:
@@ -141,11 +142,8 @@ class ProbabilitiesModel(ClassifierModel):
         with_class_indexing: bool = True,
         name: str | None = None,
     ):
-        super().__init__(name=name)
+        super().__init__(with_class_indexing, name)
         self.probabilities_model = probabilities_model
-        self.with_class_indexing = with_class_indexing
-        # The classifier builds itself when it is first called.
-        self.built = True
 
     @property
     def network(self) -> Callable[..., Any]:

@@ -132,12 +132,11 @@ class AxiomList(list[Axiom]):
     __setitem__: Any = _refuse
 
 
-def check_weight(weight: Any) -> float:
-    """The weight of an axiom as a number; raise where it is none of at least 0."""
-    if isinstance(weight, bool) or not isinstance(weight, numbers.Real):
-        raise LogicValueError(f"`weight` must be a number of at least 0, or 'learned'; got {weight!r}.")
-    if not 0.0 <= float(weight) < float("inf"):
-        raise LogicValueError(f"`weight` must be a number of at least 0, or 'learned'; got {weight!r}.")
+def check_weight(weight: Any, otherwise: str = "") -> float:
+    """The weight as a number; raise unless it is one from 0 up. `otherwise` names what else is allowed."""
+    is_number = isinstance(weight, numbers.Real) and not isinstance(weight, bool)
+    if not is_number or not 0.0 <= float(weight) < float("inf"):
+        raise LogicValueError(f"`weight` must be a number of at least 0{otherwise}; got {weight!r}.")
     return float(weight)
 
 
@@ -369,7 +368,7 @@ class KnowledgeBase:
 
     def _weight(self, name: str, weight: float | str) -> float | Proposition:
         if weight != "learned":
-            return check_weight(weight)
+            return check_weight(weight, ", or 'learned'")
         proposition = f"weight_of_{name}"
         # It stays where an axiom is removed; an axiom of the same name goes on with it.
         known = self.language.propositions.get(proposition)

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple, Protocol
 from ltn.errors import LogicError, LogicValueError
 from ltn.language import Node, Signature, layout
 from ltn.language.diagnostics import locate
-from ltn.language.parser import read_entries
+from ltn.language.parser import read_entries, read_in_place
 from ltn.language.syntax_errors import MisreadError
-from ltn.language.tree import Span
 
 # More mistakes than these are only counted.
 _MOST_MISTAKES = 20
@@ -28,6 +27,8 @@ class Axioms(Protocol):
     def axiom_list(self) -> Any: ...
 
     def axiom(self, formula: Any, name: str | None = None, weight: Any = 1.0) -> Any: ...
+
+    def remove(self, axiom: Any) -> None: ...
 
     def check_axiom(self, formula: Any, text: str, name: str) -> None: ...
 
@@ -55,11 +56,17 @@ def add(knowledge: Axioms, text: str | Path) -> list[Any]:
             mistakes.append(rule)
     if mistakes:
         raise _together(mistakes, file)
-    added = []
-    for rule in rules:
-        axiom = knowledge.axiom(rule.tree, rule.name, rule.settings.get("weight", 1.0))
+    added: list[Any] = []
+    try:
+        for rule in rules:
+            added.append(knowledge.axiom(rule.tree, rule.name, rule.settings.get("weight", 1.0)))
+    except LogicError:
+        # The proposition of a learned weight may have a name that is taken.
+        for axiom in added:
+            knowledge.remove(axiom)
+        raise
+    for axiom, rule in zip(added, rules, strict=True):
         axiom.active = rule.settings.get("active", True)
-        added.append(axiom)
     return added
 
 
@@ -98,7 +105,7 @@ def _read(text: str | Path) -> tuple[str, str]:
 def _rules(knowledge: Axioms, text: str) -> Iterator[_Rule | LogicError]:
     """The axioms of a clean text, or what is wrong with each."""
     try:
-        entries = list(read_entries(text, in_place=True))
+        entries = list(read_entries(text))
     except MisreadError as error:
         yield LogicValueError(locate(error.message, text, error.span))
         return
@@ -110,7 +117,7 @@ def _rules(knowledge: Axioms, text: str) -> Iterator[_Rule | LogicError]:
             if isinstance(found, MisreadError):
                 raise LogicValueError(locate(found.message, text, found.span))
             settings = _settings(entry, text)
-            _check(knowledge, found, text, name, entry.place)
+            _check(knowledge, found, entry, text, name)
             if name in names:
                 raise LogicValueError(
                     locate(f"Two axioms of the text are named '{name}'.", text, entry.place)
@@ -121,13 +128,19 @@ def _rules(knowledge: Axioms, text: str) -> Iterator[_Rule | LogicError]:
         names.append(name)
 
 
-def _check(knowledge: Axioms, tree: Node, text: str, name: str, place: Span) -> None:
-    """Check an axiom; an error that does not show the text is shown at its place."""
+def _check(knowledge: Axioms, tree: Node, entry: layout.Entry, text: str, name: str) -> None:
+    """Check an axiom; what is wrong with it is shown in the whole text."""
     try:
-        knowledge.check_axiom(tree, text, name)
+        knowledge.check_axiom(tree, entry.text, name)
+        return
+    except LogicError:
+        # Read again only now: what stands before each entry would make long texts take quadratic time.
+        placed = read_in_place(text, entry)
+    try:
+        knowledge.check_axiom(placed, text, name)
     except LogicError as error:
         message = str(error)
-        raise type(error)(message if "\n" in message else locate(message, text, place)) from error
+        raise type(error)(message if "\n" in message else locate(message, text, entry.place)) from error
 
 
 def _settings(entry: layout.Entry, text: str) -> dict[str, Any]:

@@ -71,25 +71,25 @@ def parse_many(text: str) -> list[tuple[str | None, Node, str]]:
     return formulas
 
 
-def read_entries(text: str, in_place: bool = False) -> Iterator[tuple[layout.Entry, Node | MisreadError]]:
+def read_entries(text: str) -> Iterator[tuple[layout.Entry, Node | MisreadError]]:
     """The entries of a clean text, each with its tree, or with what is wrong with it.
 
-    The spans of errors refer to the whole text, those of trees only with `in_place`, else to the text of the
-    entry.
+    The spans of a tree refer to the entry's own text, those of errors to the whole.
     """
     entries = layout.entries(text)
     for position, entry in enumerate(entries):
-        # Spaces in place of all that comes before, so that places and lines are those of the whole.
-        before = re.sub(r"[^\n]", " ", text[: entry.offset]) if in_place else ""
         try:
-            yield entry, read(before + entry.text)
+            yield entry, read(entry.text)
         except MisreadError as error:
-            start, end = (place - len(before) for place in error.span)
+            start, end = error.span
             hint = _hint(entry, start, is_first=position == 0, is_last=entry is entries[-1])
-            yield (
-                entry,
-                MisreadError(error.message + hint, Span(entry.offset + start, entry.offset + end)),
-            )
+            span = Span(entry.offset + start, entry.offset + end)
+            yield entry, MisreadError(error.message + hint, span)
+
+
+def read_in_place(text: str, entry: layout.Entry) -> Node:
+    """The tree of an entry with spans that refer to the whole text."""
+    return read(re.sub(r"[^\n]", " ", text[: entry.offset]) + entry.text)
 
 
 def _hint(entry: layout.Entry, place: int, is_first: bool, is_last: bool) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ import tensorflow as tf
 
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation import replicas
+from ltn.knowledge.axioms import check_weight
 from ltn.theory.theory import Theory
 from ltn.training import adam, compilation, steps
 
@@ -81,7 +81,7 @@ class KnowledgeModel(keras.Model):
         self.model = model
         self.theory = theory
         # A variable, which compiled steps read anew; Keras does not save it, the configuration holds it.
-        self._weight = tf.Variable(_check_weight(weight), trainable=False, dtype=tf.float32)
+        self._weight = tf.Variable(check_weight(weight), trainable=False, dtype=tf.float32)
         self.input_variable = inputs or _only_variable(theory, targets)
         self.target_variable = targets
         for variable in (self.input_variable, targets):
@@ -98,7 +98,7 @@ class KnowledgeModel(keras.Model):
 
     @weight.setter
     def weight(self, weight: float) -> None:
-        self._weight.assign(_check_weight(weight))
+        self._weight.assign(check_weight(weight))
 
     def build(self, input_shape: Any) -> None:
         """Build the model within."""
@@ -200,12 +200,6 @@ class KnowledgeModel(keras.Model):
         """The model of a configuration."""
         parts = {name: keras.saving.deserialize_keras_object(config[name]) for name in ("model", "theory")}
         return cls(**config | parts)
-
-
-def _check_weight(weight: Any) -> float:
-    if not isinstance(weight, numbers.Real) or not 0.0 <= float(weight) < float("inf"):
-        raise LogicValueError(f"`weight` must be a number of at least 0; got {weight!r}.")
-    return float(weight)
 
 
 def _only_variable(theory: Theory, targets: str | None) -> str | None:

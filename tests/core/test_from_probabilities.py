@@ -142,7 +142,10 @@ class TestFromLogitsOfProbabilities:
         with pytest.warns(UserWarning, match="FromProbabilities"):
             theory.predicate("P", (points, classes), ltn.Predicate.FromLogits(network("softmax"), "softmax"))
 
-    def test_logits_give_no_warning(self) -> None:
+    @pytest.mark.parametrize("activation", [None, "relu"])
+    def test_logits_give_no_warning(self, activation: str | None) -> None:
         x, c = variables()
-        ltn.Predicate.FromLogits(network(None), "softmax")([x, c])
-        ltn.Predicate.FromLogits(network("relu"), "softmax")([x, c])
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            ltn.Predicate.FromLogits(network(activation), "softmax")([x, c])
+        assert not [warning for warning in caught if "FromProbabilities" in str(warning.message)]

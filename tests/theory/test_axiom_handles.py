@@ -247,6 +247,14 @@ class TestTexts:
         with pytest.raises(ltn.LogicError, match=r"(?s)^25 mistakes:.*\.\.\. and 5 more\.$"):
             theory_of("\n".join(f"a{number}: D" for number in range(25)))
 
+    def test_all_or_none_are_added(self) -> None:
+        theory = theory_of("")
+        theory.proposition("weight_of_b", 0.5)
+        theory.predicate("weight_of_c", theory.domain("numbers"), lambda n: n[:, 0])
+        with pytest.raises(ltn.LogicValueError, match="'weight_of_c' cannot name a proposition"):
+            theory.axioms("a: A\nb [weight=2]: B\nc [weight=learned]: C")
+        assert theory.axiom_list == []
+
     @pytest.mark.parametrize("kind", [str, Path])
     def test_a_missing_file_is_one_kind_of_error(self, kind: Any, tmp_path: Path) -> None:
         with pytest.raises(ltn.LogicValueError, match=r"missing\.txt: there is no such file"):
