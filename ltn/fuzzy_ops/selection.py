@@ -122,9 +122,12 @@ class Selection(Statistics):
         return tf.reduce_mean(values, self.axis, keepdims=True)
 
     def _number(self) -> tf.Tensor:
-        if self.mask is None:
-            return tf.reduce_prod(tf.gather(tf.shape(self._values), self.axis))
-        return self._sum(tf.cast(self.mask, tf.int32))
+        if self.mask is not None:
+            return self._sum(tf.cast(self.mask, tf.int32))
+        sizes = [self._values.shape[axis] for axis in self.axis]
+        if None not in sizes:
+            return tf.constant(math.prod(sizes), tf.int64)
+        return tf.reduce_prod(tf.gather(tf.shape(self._values), self.axis))
 
     def _sum(self, values: tf.Tensor) -> tf.Tensor:
         return tf.reduce_sum(values, self.axis, keepdims=True)

@@ -90,6 +90,7 @@ def last() -> keras.layers.Dense:
 
 TAKEN_APART: dict[str, Callable[[], keras.Model]] = {
     "mlp": lambda: network(dense(), keras.layers.Dense(3, "tanh"), last()),
+    "elu": lambda: network(dense(), dense(), dense(use_bias=False), last()),
     "one layer": lambda: network(last()),
     "without bias": lambda: network(dense(use_bias=False), last()),
     "dropout": lambda: network(dense(), keras.layers.Dropout(0.5), last()),
@@ -150,7 +151,7 @@ def found(theory: ltn.Theory, text: str, run: Callable[..., Any] = lambda functi
         "exists x where norm(x) > 1: F(x, y) & F(y, x)",
     ],
 )
-@pytest.mark.parametrize("name", ["mlp", "one layer", "without bias", "shared"])
+@pytest.mark.parametrize("name", ["mlp", "elu", "one layer", "without bias", "shared"])
 def test_it_computes_what_the_network_computes(name: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     theory = theory_of(TAKEN_APART[name]())
     apart = found(theory, text)
