@@ -46,9 +46,10 @@ def read_individuals(name: str, domain: Domain, values: Any) -> Any:
 
 def _names_in(values: Any) -> list[str] | None:
     """The names by which individuals are given; None where they are given by numbers."""
-    if tf.is_tensor(values):
+    is_array = isinstance(values, pd.Series | np.ndarray)
+    if tf.is_tensor(values) or (is_array and pd.api.types.is_numeric_dtype(values.dtype)):
         return None
-    cells = values.tolist() if isinstance(values, pd.Series | np.ndarray) else values
+    cells = values.tolist() if is_array else values
     is_list = isinstance(cells, list | tuple) and bool(cells)
     return list(cells) if is_list and all(isinstance(cell, str) for cell in cells) else None
 

@@ -60,6 +60,18 @@ def test_names_stand_for_individuals_in_dictionaries(theory: ltn.Theory, values:
     assert list(found.to_frame().columns) == ["db", "ml"]
 
 
+class Many(np.ndarray):
+    """Numbers that are too many for a list of Python's."""
+
+    def tolist(self) -> Any:
+        raise MemoryError
+
+
+def test_numbers_are_not_searched_for_names(theory: ltn.Theory) -> None:
+    data = {name: values.astype(np.float32).view(Many) for name, values in plain().items()}
+    assert_close(theory.report(data).satisfaction, theory.report(plain()).satisfaction)
+
+
 def test_the_index_labels_what_is_shown(theory: ltn.Theory) -> None:
     frame = theory.query("is(x, t)", FRAME[["x"]]).to_frame()
     assert list(frame.index) == ["first", "second", "third"]
