@@ -1,18 +1,19 @@
-"""AutoGraph, told to leave the library's own code alone.
+"""AutoGraph: it leaves the library's own code alone, and rewrites what users wrote.
 
-When a user's tf.function calls the library, AutoGraph would rewrite the library's functions too: slower
-tracing for nothing, as they hold no control flow on tensors. Functions that call back into user code (a
-model, an aggregator) are not decorated, because AutoGraph then would not reach that code either.
+Where a user's tf.function calls the library, AutoGraph would go on into the library: slow, for nothing, as our
+code has no control flow on tensors; and it gives up, with a warning, on Python that it does not know. So no
+function of this package is rewritten. AutoGraph then does not see what our code calls either. Where that is
+code of the user, a grounding, an operator or an axiom, `user_code` hands it over.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
-import tensorflow as tf
+from ltn import _private
 
-F = TypeVar("F", bound=Callable[..., Any])
+_private.leave_as_written("ltn")
 
 
-def no_autograph(function: F) -> F:
-    """Run the function, and all that it calls, as it is written."""
-    return cast(F, tf.autograph.experimental.do_not_convert(function))
+def user_code(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, rewritten by AutoGraph if the code that led here is; `if` on a tensor works then."""
+    return _private.rewritten(function) if _private.is_rewriting() else function

@@ -5,11 +5,12 @@ Each function tells the versions on which it was tried. A test of each fails if 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import keras
 import tensorflow as tf
+from tensorflow.python.autograph.core import ag_ctx, config
 from tensorflow.python.eager import record
 
 # Private methods of keras.Model that a model of ours overrides, and what Keras asks of them.
@@ -18,6 +19,30 @@ OVERRIDDEN = {
     "_get_metrics_result_or_logs": "What `fit` and `evaluate` return and show, from the last step's logs.",
     "_maybe_symbolic_build": "Builds the model before the first step of `fit` and `evaluate`.",
 }
+
+
+def leave_as_written(package: str) -> None:
+    """Keep AutoGraph from rewriting a package, as it leaves NumPy, Keras and TensorFlow as they are.
+
+    Tried on TensorFlow 2.16 and 2.21.
+    """
+    config.CONVERSION_RULES = (config.DoNotConvert(package), *config.CONVERSION_RULES)
+
+
+def is_rewriting() -> bool:
+    """Whether AutoGraph rewrites the code that is being traced.
+
+    Tried on TensorFlow 2.16 and 2.21.
+    """
+    return bool(ag_ctx.control_status_ctx().status == ag_ctx.Status.ENABLED)
+
+
+def rewritten(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What AutoGraph makes of a function, where code that it leaves as written calls it.
+
+    Tried on TensorFlow 2.16 and 2.21.
+    """
+    return tf.__internal__.autograph.tf_convert(function, ag_ctx.control_status_ctx())
 
 
 def logits_before(output: tf.Tensor) -> Any:

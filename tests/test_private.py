@@ -1,6 +1,10 @@
 """What is private in Keras and TensorFlow is there, and does what the library takes it to do."""
 
+import importlib
+import inspect
+import pkgutil
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +12,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.python.autograph.impl import conversion
 
 from ltn import _private
 from tests.tolerance import assert_close
@@ -50,6 +55,39 @@ def test_nothing_private_is_used_elsewhere() -> None:
         if used and path.name != "_private.py":
             found[path.relative_to(PACKAGE).as_posix()] = used
     assert found == OVERRIDING
+
+
+def test_autograph_leaves_a_package_as_written_and_rewrites_what_it_hands_over() -> None:
+    """What AutoGraph rewrites lies in a file of its own."""
+
+    def is_as_written() -> bool:
+        return sys._getframe().f_code.co_filename == __file__
+
+    def of_the_library() -> tuple[bool, bool, bool]:
+        return is_as_written(), _private.is_rewriting(), _private.rewritten(is_as_written)()
+
+    found: list[Any] = []
+    traced = tf.function(lambda: found.extend([is_as_written(), *of_the_library()]))
+    traced()
+    assert found == [False, False, True, False]
+    of_the_library.__module__ = "ltn.core"
+    found.clear()
+    tf.function(lambda: found.extend(of_the_library()))()
+    assert found == [True, True, False]
+    found.clear()
+    tf.function(lambda: found.append(_private.is_rewriting()), autograph=False)()
+    assert found == [False]
+    assert not _private.is_rewriting()
+
+
+def test_autograph_leaves_all_of_our_functions_as_written() -> None:
+    names = [module.name for module in pkgutil.walk_packages([str(PACKAGE)], "ltn.")]
+    for module in map(importlib.import_module, names):
+        for member in vars(module).values():
+            members = [member, *vars(member).values()] if inspect.isclass(member) else [member]
+            own = [m for m in members if inspect.isroutine(m) or inspect.isclass(m)]
+            own = [m for m in own if str(getattr(m, "__module__", "")).startswith("ltn.")]
+            assert all(map(conversion.is_allowlisted, own)), f"{module.__name__}: {own}"
 
 
 def test_tensors_of_a_functional_model_know_where_they_came_from() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
-from ltn._autograph import no_autograph
+from ltn._autograph import user_code
 from ltn.core import axes, in_force
 from ltn.errors import LogicTypeError, LogicValueError
 
@@ -35,7 +35,6 @@ class Expression:
     # The formula or term that a query asked for, as text; None for an expression of other origin.
     text: str | None = None
 
-    @no_autograph
     def __init__(self, tensor: Any, free_vars: Sequence[str]):
         self.tensor = as_float_tensor(tensor)
         self.free_vars = list(free_vars)
@@ -193,7 +192,6 @@ class Formula(Expression):
     Formula(tensor=0.7, free_vars=[])
     """
 
-    @no_autograph
     def __init__(self, tensor: Any, free_vars: Sequence[str]):
         super().__init__(tensor, free_vars)
         if self.tensor.shape.rank != len(self.free_vars):
@@ -254,10 +252,9 @@ def connect(operator: Callable[..., Any], *formulas: Formula, **kwargs: Any) -> 
     """
     _check_operands(operator, formulas)
     tensors, order = align_formulas(formulas)
-    return Formula(operator(*tensors, **kwargs), order)
+    return Formula(user_code(operator)(*tensors, **kwargs), order)
 
 
-@no_autograph
 def align_formulas(formulas: Sequence[Formula]) -> tuple[list[tf.Tensor], list[str]]:
     """The formulas' tensors over the union of their free variables, with axes of size 1; and that union."""
     labels = [formula.free_vars for formula in formulas]
@@ -270,7 +267,6 @@ def align_formulas(formulas: Sequence[Formula]) -> tuple[list[tf.Tensor], list[s
     return [axes.align(f.tensor, f.free_vars, order) for f in formulas], order
 
 
-@no_autograph
 def _check_operands(operator: Callable[..., Any], formulas: Sequence[Any]) -> None:
     for position, formula in enumerate(formulas, start=1):
         if not isinstance(formula, Formula):

@@ -7,7 +7,6 @@ from typing import Any
 
 import tensorflow as tf
 
-from ltn._autograph import no_autograph
 from ltn.core import axes
 from ltn.core.expressions import Term
 from ltn.core.models import Shape, mlp
@@ -41,7 +40,6 @@ class Function(Symbol):
         output = self.run(batch, isinstance(inputs, list | tuple), *args, **kwargs)
         return self.value(output, batch)
 
-    @no_autograph
     def value(self, output: tf.Tensor, batch: Batch) -> Term:
         """The network's output rows as a term over the variables of its batch."""
         if output.shape.rank is None:

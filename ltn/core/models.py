@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, SupportsIndex
 import keras
 import tensorflow as tf
 
-from ltn._autograph import no_autograph
 from ltn._private import is_eager, logits_before
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops import log1mexp, log_truth, log_zero
@@ -109,13 +108,11 @@ class LogitsModel(ClassifierModel):
         """The classifier."""
         return self.logits_model
 
-    @no_autograph
     def values(self, output: tf.Tensor) -> tf.Tensor:
         """The probabilities."""
         self._look_at(output)
         return self.activation(output)
 
-    @no_autograph
     def log_values(self, output: tf.Tensor, negated: bool) -> tf.Tensor:
         """The logarithm of each probability, or of one minus it; finite for finite logits, like its slope."""
         self._look_at(output)
@@ -154,7 +151,6 @@ class ProbabilitiesModel(ClassifierModel):
         """The probabilities."""
         return output
 
-    @no_autograph
     def log_values(self, output: tf.Tensor, negated: bool) -> tf.Tensor:
         """The logarithm of each probability, or of one minus it; from the logits where Keras knows them."""
         known = known_logits(output)
@@ -208,7 +204,6 @@ class Logits(NamedTuple):
     activation: str
 
 
-@no_autograph
 def logits_of(output: tf.Tensor) -> tf.Tensor | None:
     """What came before the sigmoid that ends a Keras network; None where the output comes from elsewhere.
 
@@ -225,7 +220,6 @@ def logits_of(output: tf.Tensor) -> tf.Tensor | None:
     return known.tensor if known is not None and known.activation == "sigmoid" else None
 
 
-@no_autograph
 def known_logits(output: tf.Tensor) -> Logits | None:
     """What came before the sigmoid or softmax that ends a Keras network; None where neither does."""
     logits = logits_before(output)
@@ -247,7 +241,6 @@ def at_least_float32(values: tf.Tensor) -> tf.Tensor:
     return values if wide else tf.cast(values, tf.float32)
 
 
-@no_autograph
 def pack_inputs(
     model: Callable[..., Any], tensors: Sequence[tf.Tensor], as_list: bool
 ) -> tf.Tensor | list[tf.Tensor]:

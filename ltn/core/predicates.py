@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ltn._autograph import no_autograph
 from ltn.core import axes
 from ltn.core.checks import check, check_truths
 from ltn.core.expressions import Formula, Term
@@ -54,7 +53,6 @@ class Predicate(Symbol):
         output = self.run(batch, isinstance(inputs, list | tuple), *args, **kwargs)
         return self.truth(output, batch, classes)
 
-    @no_autograph
     def network_terms(self, terms: Sequence[Term]) -> tuple[list[Term], Term | None]:
         """The terms that the network sees, and the term that indexes its classes, if there is one.
 
@@ -70,7 +68,6 @@ class Predicate(Symbol):
             )
         return individuals, classes
 
-    @no_autograph
     def truth(
         self, output: tf.Tensor, batch: Batch, classes: Term | None, values: tf.Tensor | None = None
     ) -> Formula:
@@ -92,12 +89,10 @@ class Predicate(Symbol):
         check_truths(formula.tensor, f"The values of {self!r}")
         return formula
 
-    @no_autograph
     def values(self, output: tf.Tensor) -> tf.Tensor:
         """The truth values that the output of the network stands for: one, or one per class, for each row."""
         return self.model.values(output) if isinstance(self.model, ClassifierModel) else output
 
-    @no_autograph
     def log_truth(
         self,
         output: tf.Tensor,
@@ -131,7 +126,6 @@ class Predicate(Symbol):
         check(formula.tensor, lambda logs: logs <= 0.0, f"The log-truths of {self!r} must be at most 0")
         return formula
 
-    @no_autograph
     def log_values(
         self, output: tf.Tensor, negated: bool = False, logits: tf.Tensor | None = None
     ) -> tf.Tensor:

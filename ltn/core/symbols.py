@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import keras
 import tensorflow as tf
 
-from ltn._autograph import no_autograph
+from ltn._autograph import user_code
 from ltn.core import axes
 from ltn.core.checks import check_sizes
 from ltn.core.expressions import Term, as_tensors
@@ -64,7 +64,6 @@ class Symbol(keras.Layer, ABC):
         """What declares the shapes and owns the weights: the model, or the classifier inside it."""
         return self.model.network if isinstance(self.model, ClassifierModel) else self.model
 
-    @no_autograph
     def _terms(self, inputs: Term | Sequence[Term], *args: Any) -> list[Term]:
         if any(isinstance(arg, Term) for arg in args):
             raise LogicTypeError(f"{self!r} takes several terms as one list: P([x, y]), not P(x, y).")
@@ -79,7 +78,6 @@ class Symbol(keras.Layer, ABC):
                 )
         return terms
 
-    @no_autograph
     def batch(self, terms: Sequence[Term]) -> Batch:
         """The terms as the network sees them, checked against the shapes that it declares."""
         outline = self.outline(terms)
@@ -93,7 +91,6 @@ class Symbol(keras.Layer, ABC):
             flat.append(rows if len(order) == 1 else tf.reshape(rows, [-1, *features]))
         return outline._replace(tensors=flat)
 
-    @no_autograph
     def outline(self, terms: Sequence[Term]) -> Batch:
         """The batch of the terms without its tensors, for a caller that needs no copies of individuals."""
         shapes = tuple(term.feature_shape for term in terms)
@@ -112,7 +109,8 @@ class Symbol(keras.Layer, ABC):
         inputs = pack_inputs(self.network, batch.tensors, as_list or isinstance(self.model, ClassifierModel))
         given = "one list of tensors" if isinstance(inputs, list) else "a tensor"
         size = axes.size_of(batch.tensors[0], 0)
-        return self.check_run(lambda: self.network(inputs, *args, **kwargs), batch.shapes, size, given)
+        network = user_code(self.network)
+        return self.check_run(lambda: network(inputs, *args, **kwargs), batch.shapes, size, given)
 
     def check_run(
         self, call: Callable[[], Any], shapes: tuple[FeatureShape, ...], size: axes.Size, given: str
@@ -135,7 +133,6 @@ class Symbol(keras.Layer, ABC):
         self._check_rows(size, output)
         return output
 
-    @no_autograph
     def _check_rows(self, size: axes.Size, output: tf.Tensor) -> None:
         if output.shape.rank == 0:
             raise LogicValueError(
@@ -147,7 +144,6 @@ class Symbol(keras.Layer, ABC):
                 f"The model of {self!r} must return one row per individual",
             )
 
-    @no_autograph
     def _check_features(
         self, expected: Sequence[FeatureShape] | None, received: Sequence[FeatureShape]
     ) -> None:

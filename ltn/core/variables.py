@@ -9,7 +9,6 @@ from typing import Any
 
 import tensorflow as tf
 
-from ltn._autograph import no_autograph
 from ltn._private import a_tape_may_record
 from ltn.core import axes
 from ltn.core.checks import check_sizes
@@ -38,7 +37,6 @@ class Variable(Term):
      [0.3]], free_vars=['x'])
     """
 
-    @no_autograph
     def __init__(self, label: str, values: Any):
         if not isinstance(label, str) or not label:
             raise LogicTypeError(f"`label` must be a non-empty string; got {label!r}.")
@@ -62,7 +60,6 @@ class Variable(Term):
         self._diagonal: _Diagonal | None = None
 
     @classmethod
-    @no_autograph
     def from_constants(
         cls, label: str, constants: Sequence[Term], tape: tf.GradientTape | None = None
     ) -> Variable:
@@ -166,7 +163,6 @@ def undiag(*variables: Variable) -> list[Variable]:
     return list(variables)
 
 
-@no_autograph
 def release(variables: Sequence[Variable]) -> None:
     """End the diagonals of variables that a quantifier has bound, but for locked ones."""
     for variable in variables:
@@ -174,7 +170,6 @@ def release(variables: Sequence[Variable]) -> None:
             variable._diagonal.end()
 
 
-@no_autograph
 def check_variables(caller: str, variables: Sequence[Any]) -> None:
     """Raise unless all are variables."""
     for variable in variables:
@@ -184,7 +179,6 @@ def check_variables(caller: str, variables: Sequence[Any]) -> None:
             )
 
 
-@no_autograph
 def _diag(variables: tuple[Variable, ...], locked: bool) -> list[Variable]:
     check_variables("diag", variables)
     if not variables:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, NamedTuple, SupportsIndex
 
 import tensorflow as tf
 
-from ltn._autograph import no_autograph
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops.arguments import check_broadcast, positive_axes, segments_for, truth_values, weights_for
 from ltn.fuzzy_ops.base import Operator
@@ -45,7 +44,6 @@ class Aggregator(Operator):
                 "it from nothing: any callable with (xs, axis) is an aggregator."
             )
 
-    @no_autograph
     def __call__(
         self,
         xs: Any,
@@ -94,7 +92,6 @@ class Aggregator(Operator):
             **hyperparameters,
         )
 
-    @no_autograph
     def segments(
         self,
         xs: Any,
@@ -144,7 +141,6 @@ class Aggregator(Operator):
             **hyperparameters,
         )
 
-    @no_autograph
     def part(
         self,
         xs: Any,
@@ -184,7 +180,6 @@ class Aggregator(Operator):
         stacked = Part(*(tf.stack(tensors) for tensors in zip(*parts, strict=True)))
         return self.finish(self.merge(stacked, **overrides), empty)
 
-    @no_autograph
     def merge(self, parts: Part, **overrides: Any) -> Part:
         """One part, from parts that are stacked along axis 0."""
         hyperparameters = self._hyperparameters(overrides)
@@ -195,7 +190,6 @@ class Aggregator(Operator):
         merged = self._join(statistics, selection, **hyperparameters), self._weight(statistics, selection)
         return Part(*(tf.squeeze(tensor, 0) for tensor in merged))
 
-    @no_autograph
     def finish(self, part: Part, empty: float | None = None) -> tf.Tensor:
         """The aggregate of all values, from one part of all of them."""
         value = self._value(part.statistic)
