@@ -15,6 +15,7 @@ from ltn.core import axes
 from ltn.core.checks import check_sizes
 from ltn.core.expressions import Term, as_tensors
 from ltn.core.models import ClassifierModel, FeatureShape, input_shapes, pack_inputs
+from ltn.core.variables import Variable
 from ltn.errors import LogicTypeError, LogicValueError
 
 
@@ -76,6 +77,8 @@ class Symbol(keras.Layer, ABC):
                     f"{self!r} takes terms; argument {position} is a {type(term).__name__}: {term!r}. "
                     "Make individuals an ltn.Variable, or one of them an ltn.Constant."
                 )
+            if isinstance(term, Variable):
+                term.warn_if_cut_off()
         return terms
 
     def batch(self, terms: Sequence[Term]) -> Batch:

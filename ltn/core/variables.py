@@ -59,6 +59,9 @@ class Variable(Term):
         self.label = label
         self._diagonal: _Diagonal | None = None
 
+    # Whether it was built from learned constants where no tape recorded it.
+    _is_unrecorded = False
+
     @classmethod
     def from_constants(
         cls, label: str, constants: Sequence[Term], tape: tf.GradientTape | None = None
@@ -69,7 +72,8 @@ class Variable(Term):
             label: names the axis.
             constants: k terms of the same feature shape, without free variables.
             tape: the recording tape; an error tells at once if it does not record. Without it the call
-                must stand where a tape records, or the link is lost.
+                must stand where a tape records, or the link is lost: a warning tells when the variable is
+                used where a tape records.
 
         >>> import ltn
         >>> a, b = ltn.Constant([1.0, 2.0], trainable=True), ltn.Constant([3.0, 4.0], trainable=True)
@@ -91,21 +95,32 @@ class Variable(Term):
             )
         if tape is not None:
             _check_recording(tape)
-        elif (
+        variable = cls(label, tf.stack([constant.tensor for constant in constants]))
+        # Compiled code may be recorded from outside.
+        variable._is_unrecorded = (
             any(isinstance(constant.tensor, tf.Variable) for constant in constants)
             and tf.executing_eagerly()
             and not a_tape_may_record()
-        ):
+        )
+        return variable
+
+    def warn_if_cut_off(self) -> None:
+        """Warn, once, where a tape records the use of the variable but did not record its constants.
+
+        A variable that is only measured needs no tape: where it is made, nobody knows yet.
+        """
+        if self._is_unrecorded and a_tape_may_record():
+            self._is_unrecorded = False
             warnings.warn(
-                f"The variable '{label}' is built from trainable constants outside any "
+                f"The variable '{self.label}' is built from trainable constants outside any "
                 "tf.GradientTape: gradients will not reach them. Build it inside the tape.",
-                stacklevel=2,
+                stacklevel=4,
             )
-        return cls(label, tf.stack([constant.tensor for constant in constants]))
 
     def _copy(self) -> Variable:
         copy = Variable(self.label, self.tensor)
         copy.free_vars, copy._diagonal = list(self.free_vars), self._diagonal
+        copy._is_unrecorded = self._is_unrecorded
         return copy
 
 
