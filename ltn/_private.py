@@ -10,6 +10,7 @@ from typing import Any
 
 import keras
 import tensorflow as tf
+from keras.src.backend.common.global_state import get_global_attribute
 from tensorflow.python.autograph.core import ag_ctx, config
 from tensorflow.python.eager import record
 
@@ -88,6 +89,22 @@ def origin_of(tensor: Any) -> tuple[keras.Layer, list[Any], bool]:
     node = history.operation._inbound_nodes[history.node_index]
     more = {name: value for name, value in node.arguments.kwargs.items() if name != "training" or value}
     return history.operation, node.input_tensors, len(node.arguments.args) > 1 or bool(more)
+
+
+def is_in_a_layer() -> bool:
+    """Whether this code runs inside the call of a Keras layer or model.
+
+    Tried on Keras 3.8 and 3.15.
+    """
+    return get_global_attribute("current_call_ctx") is not None
+
+
+def serialize_shared(part: Any) -> Any:
+    """The configuration of a part that several layers of a model may hold: read from a file, it is one again.
+
+    Tried on Keras 3.8 and 3.15.
+    """
+    return keras.saving.serialize_keras_object(part) | {"shared_object_id": id(part)}
 
 
 def loss_tracker(model: keras.Model) -> keras.metrics.Metric:

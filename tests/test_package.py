@@ -44,6 +44,7 @@ LAYERS = [
     "errors",
     "_private",
     "_autograph",
+    "checks",
     "fuzzy_ops",
     "language",
     "core",

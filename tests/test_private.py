@@ -21,6 +21,8 @@ PACKAGE = Path(_private.__file__).parent
 PRIVATE_NAMES = [
     "tensorflow.python",
     "__internal__",
+    "keras.src",
+    "shared_object_id",
     "_flatten_layers",
     "_get_metrics_result_or_logs",
     "_get_variable_index",
@@ -88,6 +90,50 @@ def test_autograph_leaves_all_of_our_functions_as_written() -> None:
             own = [m for m in members if inspect.isroutine(m) or inspect.isclass(m)]
             own = [m for m in own if str(getattr(m, "__module__", "")).startswith("ltn.")]
             assert all(map(conversion.is_allowlisted, own)), f"{module.__name__}: {own}"
+
+
+def test_a_layer_is_known_from_within() -> None:
+    found = []
+
+    class Asking(keras.Layer):
+        def call(self, inputs: Any) -> Any:
+            """The inputs."""
+            found.append(_private.is_in_a_layer())
+            return inputs
+
+    model = keras.Sequential([keras.Input((2,)), Asking()])
+    found.append(_private.is_in_a_layer())
+    model(X)
+    model.predict(X, verbose=0)
+    found.append(_private.is_in_a_layer())
+    assert found == [True, False, True, True, False]
+
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # Keras, on NumPy 2
+def test_a_part_of_several_layers_is_read_as_one(tmp_path: Path) -> None:
+    @keras.saving.register_keras_serializable(package="tests")
+    class Holding(keras.Layer):
+        def __init__(self, part: keras.Layer):
+            super().__init__()
+            self.part = part
+
+        def call(self, inputs: Any) -> Any:
+            """What the part makes of the inputs."""
+            return self.part(inputs)
+
+        def get_config(self) -> dict[str, Any]:
+            """The part."""
+            return {"part": _private.serialize_shared(self.part)}
+
+        @classmethod
+        def from_config(cls, config: dict[str, Any]) -> "Holding":
+            """The layer again."""
+            return cls(keras.saving.deserialize_keras_object(config["part"]))
+
+    part = keras.layers.Dense(2)
+    keras.Sequential([keras.Input((2,)), Holding(part), Holding(part)]).save(tmp_path / "model.keras")
+    one, two = keras.models.load_model(tmp_path / "model.keras").layers
+    assert one.part is two.part
 
 
 def test_tensors_of_a_functional_model_know_where_they_came_from() -> None:

@@ -5,6 +5,7 @@ import operator
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, SupportsIndex
 
 import keras
@@ -158,6 +159,47 @@ class ProbabilitiesModel(ClassifierModel):
             return log_activation(at_least_float32(known.tensor), known.activation, negated)
         truths = at_least_float32(output)
         return log_truth(1.0 - truths if negated else truths)
+
+
+def classifier_of(
+    network: Callable[..., tf.Tensor], activation_function: str | None, with_class_indexing: bool
+) -> ClassifierModel:
+    """The classifier on a network that returns logits; or probabilities, where there is no activation."""
+    if activation_function is None:
+        return ProbabilitiesModel(network, with_class_indexing)
+    return LogitsModel(network, activation_function, with_class_indexing)
+
+
+@dataclass(frozen=True)
+class Head:
+    """One output of a network that has several, each a predicate of its own.
+
+    Attributes:
+        place: which one.
+        names: the predicates, in the order of the outputs.
+    """
+
+    place: int
+    names: tuple[str, ...]
+
+    def column(self, values: tf.Tensor) -> tf.Tensor:
+        """What the network gives for this head, shape (N,), from all of its values, (N, heads)."""
+        if values.shape.rank != 2 or values.shape[1] not in (len(self.names), None):
+            raise LogicValueError(
+                f"The network behind the heads {', '.join(self.names)} must return one value for each of "
+                f"them, shape (N, {len(self.names)}); it returned the shape {tuple(values.shape)}."
+            )
+        return values[:, self.place]
+
+
+def check_names(names: Any) -> tuple[str, ...]:
+    """The names of heads; raise unless they are distinct texts."""
+    labels = tuple(names) if isinstance(names, list | tuple) else ()
+    if not labels or not all(isinstance(name, str) and name for name in labels):
+        raise LogicTypeError(f"`names` has one name for each output, as ['even', 'odd']; got {names!r}.")
+    if len(set(labels)) < len(labels):
+        raise LogicValueError(f"The `names` of heads must be distinct; got {list(labels)}.")
+    return labels
 
 
 def log_activation(logits: tf.Tensor, activation: str, negated: bool) -> tf.Tensor:

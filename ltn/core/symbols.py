@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import keras
 import tensorflow as tf
 
 from ltn._autograph import user_code
+from ltn._private import is_in_a_layer, serialize_shared
 from ltn.core import axes
-from ltn.core.checks import check_sizes
+from ltn.checks import check_sizes
 from ltn.core.expressions import Term, as_tensors
 from ltn.core.models import ClassifierModel, FeatureShape, input_shapes, pack_inputs
 from ltn.core.variables import Variable
@@ -54,6 +55,44 @@ class Symbol(keras.Layer, ABC):
         if not variables and isinstance(network, keras.Layer) and not network.built:
             warnings.warn(f"{self!r} has no weights yet: its model is built by the first call.", stacklevel=2)
         return variables
+
+    @abstractmethod
+    def call(self, inputs: Any, training: bool | None = None) -> tf.Tensor:
+        """The value of the symbol, row by row, on tensors (N, *features): what a Keras model sees of it."""
+
+    def _is_layer_of(self, inputs: Any) -> bool:
+        """Whether a Keras model calls the symbol as one of its layers, on tensors."""
+        tensors = inputs if isinstance(inputs, list | tuple) else [inputs]
+        symbolic = all(isinstance(tensor, keras.KerasTensor) for tensor in tensors)
+        return bool(tensors) and (symbolic or (all(map(tf.is_tensor, tensors)) and is_in_a_layer()))
+
+    def _on_rows(self, inputs: Any) -> Any:
+        """The symbol applied to a tensor, or a list of tensors, with one row for each individual."""
+        tensors = inputs if isinstance(inputs, list | tuple) else [inputs]
+        rows = [Variable("row", tensor) for tensor in tensors]
+        return self(rows if isinstance(inputs, list | tuple) else rows[0])
+
+    def get_config(self) -> dict[str, Any]:
+        """What `from_config` needs; the weights are saved by the model that holds the symbol."""
+        settings = {"name": self.name, "trainable": self.trainable, "network": serialize_shared(self.network)}
+        return settings | self.reading()
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Symbol:
+        """The symbol of a configuration, with a network of its own."""
+        network = keras.saving.deserialize_keras_object(config["network"])
+        symbol = cls.read_from(network, config["name"], config)
+        symbol.trainable = config["trainable"]
+        return symbol
+
+    @classmethod
+    def read_from(cls, network: Any, name: str, reading: Mapping[str, Any]) -> Symbol:
+        """The symbol on a network whose output is read as `reading` tells."""
+        return cls(network, name)
+
+    def reading(self) -> dict[str, Any]:
+        """How the output of the network is read, as plain data; nothing where it is the value itself."""
+        return {}
 
     @property
     def picks_class(self) -> bool:

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from ltn._private import a_tape_may_record
 from ltn.core import axes
-from ltn.core.checks import check_sizes
+from ltn.checks import check_sizes
 from ltn.core.expressions import Term, as_float_tensor
 from ltn.errors import LogicTypeError, LogicValueError
 

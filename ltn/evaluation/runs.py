@@ -125,6 +125,7 @@ def plan_run(planner: Planner, request: RunOf) -> Rule:
 
 def plan_call(planner: Planner, node: Apply, frame: Frame) -> Generator[Request, Value, PlannedCall]:
     """A call of a network: where its rows are, and on which axes."""
+    node = Apply(planner.runner(node.symbol), node.arguments)
     call = planner.calls.call(node, planner.free(node), frame)
     shared, position = planner.calls.run(call)
     run = yield RunOf(shared)

@@ -8,6 +8,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 import tensorflow as tf
 
+from ltn.checks import check_in_graph
 from ltn.errors import LogicTypeError, LogicValueError
 
 
@@ -34,13 +35,20 @@ def is_number(value: Any) -> bool:
 def check_scalar(
     what: str, value: Any, valid: Callable[[Any], bool], requirement: str, advice: str = ""
 ) -> None:
-    """Raise unless the hyper-parameter is a valid number, or a scalar tensor; in graphs, one of any value."""
+    """Raise unless the hyper-parameter is a valid number, or a scalar tensor of a valid value.
+
+    The value of a tensor in a graph is not known yet: the graph checks it, under `ltn.debug`. `valid` takes
+    numbers and tensors.
+    """
     if not is_number(value) and (not tf.is_tensor(value) or value.shape.rank not in (0, None)):
         raise LogicTypeError(f"{what} must be a number or a scalar tensor; got {value!r}.")
     if not is_number(value):
-        if not tf.executing_eagerly() or not hasattr(value, "numpy"):
+        is_known = tf.executing_eagerly() and hasattr(value, "numpy")
+        known = value.numpy() if is_known else tf.get_static_value(value)
+        if known is None:
+            check_in_graph(value, valid, f"{what} must be {requirement}")
             return
-        value = value.numpy().item()
+        value = known.item()
     if not valid(value):
         raise LogicValueError(f"{what} must be {requirement}; got {value}. {advice}".rstrip())
 
