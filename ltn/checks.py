@@ -22,9 +22,9 @@ class debug:
 
     Eager code is always checked: a truth value outside [0, 1], or NaN, is an error that names the
     predicate, and so are class indices that do not exist, numbers of individuals that do not agree, a `p`
-    below 1, and values of a function outside the bounds of its domain. Functions traced while `debug` is in force contain the same checks, and raise
-    `tf.errors.InvalidArgumentError`; those traced otherwise contain none and lose no time. XLA
-    (`jit_compile=True`) drops them.
+    below 1, and values of a function outside the bounds of its domain. Functions traced while `debug` is in
+    force contain the same checks, and raise `tf.errors.InvalidArgumentError`; those traced otherwise contain
+    none and lose no time. XLA (`jit_compile=True`) drops them.
 
     Call it once to switch the checks on (`debug(False)` switches them off), or use it as a context
     manager around the first call of the function.

@@ -43,7 +43,6 @@ PUBLIC_MODULES = [
 LAYERS = [
     "errors",
     "_private",
-    "_autograph",
     "checks",
     "fuzzy_ops",
     "language",

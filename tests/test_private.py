@@ -65,21 +65,20 @@ def test_autograph_leaves_a_package_as_written_and_rewrites_what_it_hands_over()
     def is_as_written() -> bool:
         return sys._getframe().f_code.co_filename == __file__
 
-    def of_the_library() -> tuple[bool, bool, bool]:
-        return is_as_written(), _private.is_rewriting(), _private.rewritten(is_as_written)()
+    def of_the_library() -> tuple[bool, bool]:
+        return is_as_written(), _private.user_code(is_as_written)()
 
     found: list[Any] = []
-    traced = tf.function(lambda: found.extend([is_as_written(), *of_the_library()]))
-    traced()
-    assert found == [False, False, True, False]
+    tf.function(lambda: found.extend(of_the_library()))()
+    assert found == [False, False]
     of_the_library.__module__ = "ltn.core"
     found.clear()
     tf.function(lambda: found.extend(of_the_library()))()
-    assert found == [True, True, False]
+    assert found == [True, False]
     found.clear()
-    tf.function(lambda: found.append(_private.is_rewriting()), autograph=False)()
-    assert found == [False]
-    assert not _private.is_rewriting()
+    tf.function(lambda: found.extend(of_the_library()), autograph=False)()
+    assert found == [True, True]
+    assert of_the_library() == (True, True)
 
 
 def test_autograph_leaves_all_of_our_functions_as_written() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
-from ltn._autograph import user_code
+from ltn._private import user_code
 from ltn.core import axes, in_force
 from ltn.errors import LogicTypeError, LogicValueError
 

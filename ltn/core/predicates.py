@@ -10,8 +10,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from ltn.core import axes
 from ltn.checks import check, check_truths
+from ltn.core import axes
 from ltn.core.expressions import Formula, Term
 from ltn.core.models import (
     ClassifierModel,
@@ -300,7 +300,7 @@ class Predicate(Symbol):
         names: Sequence[str],
         activation_function: str | None = "sigmoid",
     ) -> dict[str, Predicate]:
-        """Predicates that share one network of several labels, by name: the k-th output is the k-th predicate.
+        """Predicates that share one network of several labels, by name: the k-th is its k-th output.
 
         In a theory the network runs once for each individual, whatever heads the axioms speak of. A head that
         is called by itself, as `even(x)`, runs it each time: `FromLogits(network, "sigmoid")([x, c])`
@@ -344,17 +344,17 @@ class Predicate(Symbol):
     def read_from(
         cls, network: Any, name: str, reading: Mapping[str, Any], others: Sequence[Predicate] = ()
     ) -> Predicate:
-        """The predicate on a network that is read as `reading` tells; `others` may be heads of the network."""
+        """The predicate on a network that is read as `reading` tells; `others` may be heads of it too."""
         if "activation" not in reading:
             return cls(network, name)
         head = Head(reading["head"], tuple(reading["heads"])) if "head" in reading else None
-        for other in others:
-            # Heads of one network are read from one run of it.
-            is_head = head is not None and other.head is not None and other.head.names == head.names
-            if is_head and other.network is network and other.reading()["activation"] == reading["activation"]:
-                return cls._of_classifier(other.model, name, head)
         classifier = classifier_of(network, reading["activation"], reading["with_class_indexing"])
-        return cls._of_classifier(classifier, name, head)
+        made = cls._of_classifier(classifier, name, head)
+        for other in others if head is not None else ():
+            # Heads of one network are read from one run of it.
+            if other.network is network and other.reading() | {"head": reading["head"]} == made.reading():
+                made.model = other.model
+        return made
 
     @classmethod
     def _of_classifier(cls, classifier: ClassifierModel, name: str, head: Head | None) -> Predicate:

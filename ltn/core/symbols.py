@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import keras
 import tensorflow as tf
 
-from ltn._autograph import user_code
-from ltn._private import is_in_a_layer, serialize_shared
-from ltn.core import axes
+from ltn._private import is_in_a_layer, serialize_shared, user_code
 from ltn.checks import check_sizes
+from ltn.core import axes
 from ltn.core.expressions import Term, as_tensors
 from ltn.core.models import ClassifierModel, FeatureShape, input_shapes, pack_inputs
 from ltn.core.variables import Variable

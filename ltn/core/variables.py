@@ -10,8 +10,8 @@ from typing import Any
 import tensorflow as tf
 
 from ltn._private import a_tape_may_record
-from ltn.core import axes
 from ltn.checks import check_sizes
+from ltn.core import axes
 from ltn.core.expressions import Term, as_float_tensor
 from ltn.errors import LogicTypeError, LogicValueError
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from ltn._autograph import user_code
+from ltn._private import user_code
 from ltn.core import axes
 from ltn.core.expressions import Formula, align_formulas, connect
 from ltn.core.variables import Variable, check_variables, release

@@ -11,8 +11,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ltn.core import Predicate
 from ltn.checks import check_sizes
+from ltn.core import Predicate
 from ltn.errors import LogicError, LogicValueError
 from ltn.evaluation import replicas
 from ltn.evaluation.calls import Calls, SharedRun

@@ -101,8 +101,8 @@ class _Operators(ModuleType):
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "eps":
             raise LogicValueError(
-                f"`eps` is the paper's {eps:g}, which compiled operators hold already, and cannot be set; got "
-                f"{value!r}. Leave the projections out with `stable=False`, or write an operator with your own."
+                f"`eps` is the paper's {eps:g}, which compiled operators hold already, and cannot be set; "
+                f"got {value!r}. Take operators without projections, `stable=False`, or write your own."
             )
         super().__setattr__(name, value)
 

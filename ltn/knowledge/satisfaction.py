@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from ltn._autograph import user_code
+from ltn._private import user_code
 from ltn.core import Formula
 from ltn.core.expressions import connect
 from ltn.errors import LogicTypeError, LogicValueError

@@ -113,7 +113,9 @@ def test_the_file_of_a_theory_holds_the_network_once(tmp_path: Path) -> None:
     for other in (ltn.load(tmp_path / "theory.keras"), theory.copy()):
         assert other.plan(text, x=POINTS).rows == {"even": 6}
         assert_close(other.query(text, x=POINTS).tensor, theory.query(text, x=POINTS).tensor)
-        assert_close(other.query("label(x, c)", x=POINTS).tensor, theory.query("label(x, c)", x=POINTS).tensor)
+        assert_close(
+            other.query("label(x, c)", x=POINTS).tensor, theory.query("label(x, c)", x=POINTS).tensor
+        )
         assert len(other.trainable_variables) == 2
         assert other.symbols["even"].network is other.symbols["label"].network is not inner
 

@@ -67,9 +67,7 @@ def test_several_inputs_come_as_a_list(ends_in: str, tmp_path: Path) -> None:
     x, y, c = keras.Input((2,)), keras.Input((2,)), keras.Input((), dtype="int32")
     model = keras.Model([x, y, c], keras.layers.Concatenate()([near([x, y]), kind([x, c])]))
     model.save(tmp_path / "model.keras")
-    u, v, d = ltn.diag(
-        ltn.Variable("u", POINTS), ltn.Variable("v", POINTS[::-1]), ltn.Variable("d", CLASSES)
-    )
+    u, v, d = ltn.diag(ltn.Variable("u", POINTS), ltn.Variable("v", POINTS[::-1]), ltn.Variable("d", CLASSES))
     expected = tf.stack([near([u, v]).tensor, kind([u, d]).tensor], axis=1)
     for each in (model, keras.models.load_model(tmp_path / "model.keras")):
         assert_close(each([POINTS, POINTS[::-1], CLASSES]), expected)
