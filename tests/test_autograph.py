@@ -11,8 +11,6 @@ import tensorflow as tf
 import ltn
 from ltn import fuzzy_ops as fo
 
-Points = tf.Tensor
-
 
 def test_python_control_flow_in_a_users_callables() -> None:
     """AutoGraph still rewrites a user's model or operator that our code calls."""
@@ -58,7 +56,7 @@ C = ltn.Predicate.FromLogits(keras.Sequential([keras.Input((2,)), keras.layers.D
 Not, And, Or, Implies, Equiv, Forall, Exists, SatAgg = ltn.semantics.stable_product.wrap()
 
 
-def expressions(points: Points) -> tf.Tensor:
+def expressions(points: tf.Tensor) -> tf.Tensor:
     x, y = ltn.Variable("x", points), ltn.Variable("y", points)
     c = ltn.Constant(1.0, trainable=False)
     z = ltn.Variable.from_constants("z", [c, c])
@@ -71,7 +69,7 @@ def expressions(points: Points) -> tf.Tensor:
     return SatAgg([Forall(x, Exists(y, phi, mask=guard)), on_diagonal, closed]).tensor
 
 
-def operators(points: Points) -> tf.Tensor:
+def operators(points: tf.Tensor) -> tf.Tensor:
     truths = tf.sigmoid(points[:, 0])
     connected = [connective(truths, truths) for connective in (fo.And_Prod(), fo.Implies_Goguen())]
     means = [mean(truths, mask=truths > 0.6, p=4.0) for mean in (fo.Aggreg_pMean(), fo.Aggreg_pMeanError())]
@@ -106,12 +104,12 @@ def test_autograph_never_gives_up_on_our_code(caplog: pytest.LogCaptureFixture) 
     theory, optimizer = theory_of_all_kinds(), keras.optimizers.Adam()
     optimizer.build(theory.trainable_variables)
 
-    def queries(points: Points) -> tf.Tensor:
+    def queries(points: tf.Tensor) -> tf.Tensor:
         closed = theory.query("forall x where large(x): near(x, rome) & is(x, old)", x=points, p=3.0)
         table = theory.query("near(x, u)", {"x": points}, semantics="log_product")
         return closed.tensor + tf.reduce_sum(table.tensor) + tf.reduce_sum(theory.query("moved(u)").tensor)
 
-    def training(points: Points) -> tf.Tensor:
+    def training(points: tf.Tensor) -> tf.Tensor:
         with tf.GradientTape() as tape:
             loss = 1.0 - theory({"x": points}, training=True)["satisfaction"][0] + theory.penalty()
         gradients = tape.gradient(loss, theory.trainable_variables)

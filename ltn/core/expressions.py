@@ -251,20 +251,19 @@ def connect(operator: Callable[..., Any], *formulas: Formula, **kwargs: Any) -> 
     are aligned with axes of size 1 and broadcast by the operator; none is copied.
     """
     _check_operands(operator, formulas)
-    tensors, order = align_formulas(formulas)
+    order = axes.union(formula.free_vars for formula in formulas)
+    tensors = align_formulas(formulas, order)
     return Formula(user_code(operator)(*tensors, **kwargs), order)
 
 
-def align_formulas(formulas: Sequence[Formula]) -> tuple[list[tf.Tensor], list[str]]:
-    """The formulas' tensors over the union of their free variables, with axes of size 1; and that union."""
-    labels = [formula.free_vars for formula in formulas]
-    order = axes.union(labels)
-    found = axes.sizes(as_tensors(formulas), labels)
+def align_formulas(formulas: Sequence[Formula], order: Sequence[str]) -> list[tf.Tensor]:
+    """The formulas' tensors over all of their free variables in an order, with axes of size 1."""
+    found = axes.sizes(as_tensors(formulas), [formula.free_vars for formula in formulas])
     if any(isinstance(size, int) and size == 0 for size in found.values()):
         # There is nothing to copy, and TensorFlow 2.21 dies (SIGFPE) when it optimises the gradient of
         # an operator that itself broadcasts over a size known to be 0.
-        return [axes.broadcast(f.tensor, f.free_vars, order, found) for f in formulas], order
-    return [axes.align(f.tensor, f.free_vars, order) for f in formulas], order
+        return [axes.broadcast(f.tensor, f.free_vars, order, found) for f in formulas]
+    return [axes.align(f.tensor, f.free_vars, order) for f in formulas]
 
 
 def _check_operands(operator: Callable[..., Any], formulas: Sequence[Any]) -> None:

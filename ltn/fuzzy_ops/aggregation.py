@@ -8,7 +8,14 @@ from typing import Any, ClassVar, NamedTuple, SupportsIndex
 import tensorflow as tf
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.fuzzy_ops.arguments import check_broadcast, positive_axes, segments_for, truth_values, weights_for
+from ltn.fuzzy_ops.arguments import (
+    as_mask,
+    check_broadcast,
+    positive_axes,
+    segments_for,
+    truth_values,
+    weights_for,
+)
 from ltn.fuzzy_ops.base import Operator
 from ltn.fuzzy_ops.selection import Selection, Statistics, split_into_segments
 
@@ -74,7 +81,7 @@ class Aggregator(Operator):
         hyperparameters = self._hyperparameters(overrides)
         (xs,) = truth_values(xs)
         if mask is not None:
-            mask = tf.cast(truth_values(mask)[0], tf.bool)
+            mask = as_mask(mask)
         # What is not given is not passed on: each argument of a compiled function costs time.
         extra = {} if weights is None else {"weights": weights_for(self, xs, weights)}
         given = [tensor for tensor in (xs, mask, *extra.values()) if tensor is not None]
@@ -167,7 +174,7 @@ class Aggregator(Operator):
             ids, count = segments_for(xs, ids, count)
             segments = {"ids": ids, "count": count, "rank": xs.shape.rank}
         if mask is not None:
-            mask = tf.cast(truth_values(mask)[0], tf.bool)
+            mask = as_mask(mask)
         rank = max(tensor.shape.rank for tensor in (xs, mask) if tensor is not None)
         axes = positive_axes(axis, rank)
         xs, selection = self._select(xs, mask, None, axes, segments)
@@ -231,7 +238,8 @@ class Aggregator(Operator):
         if weights is not None:
             mask = weights > 0.0 if mask is None else mask & (weights > 0.0)
         if mask is not None:
-            mask = mask & tf.ones_like(xs, tf.bool)
+            if not mask.shape.is_fully_defined() or mask.shape != xs.shape:
+                mask = mask & tf.ones_like(xs, tf.bool)
             # Values outside the mask, NaN perhaps, go before any arithmetic; their gradient with them.
             xs = tf.where(mask, xs, tf.constant(0.5, xs.dtype))
         if weights is not None:

@@ -27,6 +27,12 @@ def truth_values(*values: Any) -> list[tf.Tensor]:
     return [tf.cast(tensor, widest) for tensor in tensors]
 
 
+def as_mask(mask: Any) -> tf.Tensor:
+    """A mask as booleans: whether its numbers are not 0."""
+    is_bool = tf.is_tensor(mask) and mask.dtype == tf.bool
+    return mask if is_bool else tf.cast(truth_values(mask)[0], tf.bool)
+
+
 def is_number(value: Any) -> bool:
     """Whether the value is one real number, of Python or NumPy."""
     return isinstance(value, numbers.Real | np.number) or (isinstance(value, np.ndarray) and value.ndim == 0)
