@@ -107,6 +107,8 @@ This page is the output of `make bench`.
   plain TensorFlow: it applies the first layer of the network to each side of a pair on its own, to n rows
   instead of n^2, and adds up what it gets.
 - **facts**: `F(a, b)` about 32 individuals, each an axiom, beside one axiom `forall diag(u, v): F(u, v)`.
+- **optimizer**: the smokers, with the step of Adam in the tf.function of the axioms, or outside, as tutorials
+  of `ltn` 2.1 have it; and Adam on as many weights of plain Keras, without logic.
 - **quantifier**: `Forall(x, P(x))` beside the mean squared error of the same network.
 - **reasoning**: `theory.entails` with ten starting points beside one; a step is a call.
 - **first trace**: the time from the axioms in text to the end of the first training step. Each step

@@ -96,6 +96,7 @@ def workloads() -> list[Workload]:
             for count in POINTS
         ),
         Workload("smokers", logic("smokers"), targets=faster(3.0)),
+        optimizer(),
         *(
             Workload(f"relation, {count} individuals", relation(count), targets=targets)
             for count, targets in INDIVIDUALS.items()
@@ -149,6 +150,19 @@ def addition(task: str, phase: str, *targets: Target) -> Workload:
     digits = {"single": "1 digit", "two": "2 digits", "three": "3 digits"}[task]
     baseline = Program(CNN, "baselines", "addition", (task, phase), runs_ltn=False)
     return Workload(f"addition, {digits}, {phase}", (baseline, *programs), CNN, targets)
+
+
+def optimizer() -> Workload:
+    """Where the optimizer works: in the tf.function of the axioms, or outside, as in tutorials of 2.1."""
+    inside = Program(f"{CORE}, inside", "published", "smokers", ("train",))
+    programs = (
+        inside,
+        Program(f"{CORE}, outside", "published", "smokers", ("outside",)),
+        Program(f"{LTN21}, outside", "published", "smokers", ("outside",), LTN21),
+        Program("weights alone, inside", "baselines", "weights", ("inside",), runs_ltn=False),
+        Program("weights alone, outside", "baselines", "weights", ("outside",), runs_ltn=False),
+    )
+    return Workload("optimizer", programs, inside.name)
 
 
 def quantifier() -> Workload:

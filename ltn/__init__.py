@@ -3,7 +3,7 @@
 Badreddine, d'Avila Garcez, Serafini and Spranger, "Logic Tensor Networks", Artificial Intelligence 303, 2022.
 """
 
-from ltn import callbacks, core, fuzzy_ops, language, plot, reasoning, semantics, utils
+from ltn import _private, callbacks, core, fuzzy_ops, language, plot, reasoning, semantics, utils
 from ltn.core import (
     Constant,
     Expression,
@@ -31,6 +31,8 @@ from ltn.semantics import LogSemantics, Semantics, using
 from ltn.theory import Theory, load, with_knowledge
 
 __version__ = "3.0.0.dev0"
+
+_private.leave_as_written(__name__)
 
 __all__ = [
     "Constant",

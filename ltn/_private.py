@@ -5,11 +5,13 @@ Each function tells the versions on which it was tried. A test of each fails if 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import keras
 import tensorflow as tf
+from keras.src.backend.common.global_state import get_global_attribute
+from tensorflow.python.autograph.core import ag_ctx, config
 from tensorflow.python.eager import record
 
 # Private methods of keras.Model that a model of ours overrides, and what Keras asks of them.
@@ -18,6 +20,27 @@ OVERRIDDEN = {
     "_get_metrics_result_or_logs": "What `fit` and `evaluate` return and show, from the last step's logs.",
     "_maybe_symbolic_build": "Builds the model before the first step of `fit` and `evaluate`.",
 }
+
+
+def leave_as_written(package: str) -> None:
+    """Keep AutoGraph from rewriting a package, as it leaves NumPy, Keras and TensorFlow as they are.
+
+    Where a user's tf.function calls the package, AutoGraph would go on into it: slow, and for nothing, as our
+    code has no control flow on tensors; and it gives up, with a warning, on Python that it does not know.
+    Tried on TensorFlow 2.16 and 2.21.
+    """
+    config.CONVERSION_RULES = (config.DoNotConvert(package), *config.CONVERSION_RULES)
+
+
+def user_code(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of the user that our code calls: rewritten by AutoGraph, where the code that led here is.
+
+    A grounding, an operator, an axiom: AutoGraph does not see what code that it leaves as written calls.
+    Tried on TensorFlow 2.16 and 2.21.
+    """
+    context = ag_ctx.control_status_ctx()
+    is_rewriting = context.status == ag_ctx.Status.ENABLED
+    return tf.__internal__.autograph.tf_convert(function, context) if is_rewriting else function
 
 
 def logits_before(output: tf.Tensor) -> Any:
@@ -63,6 +86,22 @@ def origin_of(tensor: Any) -> tuple[keras.Layer, list[Any], bool]:
     node = history.operation._inbound_nodes[history.node_index]
     more = {name: value for name, value in node.arguments.kwargs.items() if name != "training" or value}
     return history.operation, node.input_tensors, len(node.arguments.args) > 1 or bool(more)
+
+
+def is_in_a_layer() -> bool:
+    """Whether this code runs inside the call of a Keras layer or model.
+
+    Tried on Keras 3.8 and 3.15.
+    """
+    return get_global_attribute("current_call_ctx") is not None
+
+
+def serialize_shared(part: Any) -> Any:
+    """The configuration of a part that several layers of a model may hold: read from a file, it is one again.
+
+    Tried on Keras 3.8 and 3.15.
+    """
+    return keras.saving.serialize_keras_object(part) | {"shared_object_id": id(part)}
 
 
 def loss_tracker(model: keras.Model) -> keras.metrics.Metric:

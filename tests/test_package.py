@@ -42,8 +42,8 @@ PUBLIC_MODULES = [
 # Lowest first: a layer imports only from those before it.
 LAYERS = [
     "errors",
-    "_autograph",
     "_private",
+    "checks",
     "fuzzy_ops",
     "language",
     "core",

@@ -1,6 +1,10 @@
 """What is private in Keras and TensorFlow is there, and does what the library takes it to do."""
 
+import importlib
+import inspect
+import pkgutil
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +12,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.python.autograph.impl import conversion
 
 from ltn import _private
 from tests.tolerance import assert_close
@@ -16,6 +21,8 @@ PACKAGE = Path(_private.__file__).parent
 PRIVATE_NAMES = [
     "tensorflow.python",
     "__internal__",
+    "keras.src",
+    "shared_object_id",
     "_flatten_layers",
     "_get_metrics_result_or_logs",
     "_get_variable_index",
@@ -50,6 +57,82 @@ def test_nothing_private_is_used_elsewhere() -> None:
         if used and path.name != "_private.py":
             found[path.relative_to(PACKAGE).as_posix()] = used
     assert found == OVERRIDING
+
+
+def test_autograph_leaves_a_package_as_written_and_rewrites_what_it_hands_over() -> None:
+    """What AutoGraph rewrites lies in a file of its own."""
+
+    def is_as_written() -> bool:
+        return sys._getframe().f_code.co_filename == __file__
+
+    def of_the_library() -> tuple[bool, bool]:
+        return is_as_written(), _private.user_code(is_as_written)()
+
+    found: list[Any] = []
+    tf.function(lambda: found.extend(of_the_library()))()
+    assert found == [False, False]
+    of_the_library.__module__ = "ltn.core"
+    found.clear()
+    tf.function(lambda: found.extend(of_the_library()))()
+    assert found == [True, False]
+    found.clear()
+    tf.function(lambda: found.extend(of_the_library()), autograph=False)()
+    assert found == [True, True]
+    assert of_the_library() == (True, True)
+
+
+def test_autograph_leaves_all_of_our_functions_as_written() -> None:
+    names = [module.name for module in pkgutil.walk_packages([str(PACKAGE)], "ltn.")]
+    for module in map(importlib.import_module, names):
+        for member in vars(module).values():
+            members = [member, *vars(member).values()] if inspect.isclass(member) else [member]
+            own = [m for m in members if inspect.isroutine(m) or inspect.isclass(m)]
+            own = [m for m in own if str(getattr(m, "__module__", "")).startswith("ltn.")]
+            assert all(map(conversion.is_allowlisted, own)), f"{module.__name__}: {own}"
+
+
+def test_a_layer_is_known_from_within() -> None:
+    found = []
+
+    class Asking(keras.Layer):
+        def call(self, inputs: Any) -> Any:
+            """The inputs."""
+            found.append(_private.is_in_a_layer())
+            return inputs
+
+    model = keras.Sequential([keras.Input((2,)), Asking()])
+    found.append(_private.is_in_a_layer())
+    model(X)
+    model.predict(X, verbose=0)
+    found.append(_private.is_in_a_layer())
+    assert found == [True, False, True, True, False]
+
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # Keras, on NumPy 2
+def test_a_part_of_several_layers_is_read_as_one(tmp_path: Path) -> None:
+    @keras.saving.register_keras_serializable(package="tests")
+    class Holding(keras.Layer):
+        def __init__(self, part: keras.Layer):
+            super().__init__()
+            self.part = part
+
+        def call(self, inputs: Any) -> Any:
+            """What the part makes of the inputs."""
+            return self.part(inputs)
+
+        def get_config(self) -> dict[str, Any]:
+            """The part."""
+            return {"part": _private.serialize_shared(self.part)}
+
+        @classmethod
+        def from_config(cls, config: dict[str, Any]) -> "Holding":
+            """The layer again."""
+            return cls(keras.saving.deserialize_keras_object(config["part"]))
+
+    part = keras.layers.Dense(2)
+    keras.Sequential([keras.Input((2,)), Holding(part), Holding(part)]).save(tmp_path / "model.keras")
+    one, two = keras.models.load_model(tmp_path / "model.keras").layers
+    assert one.part is two.part
 
 
 def test_tensors_of_a_functional_model_know_where_they_came_from() -> None:

@@ -1,7 +1,6 @@
 """Whole programs, written as users of the published API write them: they run, compile once, and learn."""
 
 import dataclasses
-import logging
 import sys
 from pathlib import Path
 from typing import Any
@@ -270,57 +269,3 @@ def test_a_peer_that_cannot_be_had_has_a_reason(tmp_path: Path, monkeypatch: pyt
     pythons, reasons = environments.interpreters([peer], tmp_path / "peers")
     assert not pythons
     assert reasons == {"peer": "it could not be installed: see peers/peer.log"}
-
-
-def test_python_control_flow_in_a_users_callables() -> None:
-    """Between compiled user code and a user's own model or operator every frame is open to AutoGraph."""
-
-    def model(x: tf.Tensor) -> tf.Tensor:
-        if tf.reduce_sum(x) > 0.0:  # noqa: SIM108
-            truths = x
-        else:
-            truths = -x
-        return truths
-
-    def operator(xs: tf.Tensor, axis: Any) -> tf.Tensor:
-        if tf.reduce_max(xs) > 0.5:  # noqa: SIM108
-            value = tf.reduce_max(xs, axis)
-        else:
-            value = tf.reduce_min(xs, axis)
-        return value
-
-    P, Q = ltn.Predicate.Lambda(model), ltn.Wrapper_Quantifier(operator, "exists")
-
-    @tf.function
-    def value(values: tf.Tensor) -> tf.Tensor:
-        x = ltn.Variable("x", values)
-        return Q(x, P(x)).tensor
-
-    assert [float(value(tf.constant(v))) for v in ([0.25, 0.75], [-0.25, -0.5])] == [0.75, 0.25]
-
-
-def test_autograph_never_gives_up_on_our_code(caplog: pytest.LogCaptureFixture) -> None:
-    """Compiled user code reaches into ours; AutoGraph warns where it gives up."""
-    tf.get_logger().addHandler(caplog.handler)
-    P, f = ltn.Predicate.MLP([2, 1]), ltn.Function.MLP([2], output_shape=1)
-    C = ltn.Predicate.FromLogits(keras.Sequential([keras.Input((2,)), keras.layers.Dense(2)]), "sigmoid")
-
-    @tf.function
-    def value(points: tf.Tensor) -> tf.Tensor:
-        x, y = ltn.Variable("x", points), ltn.Variable("y", points)
-        c = ltn.Constant(1.0, trainable=False)
-        with ltn.using("product"):
-            phi = P([x, f(y)]) & ~C([x, c]) | C([y, c]) >> C([x, c]).iff(C([y, c]))
-        guard = ltn.utils.Pred_equal_smooth_exp()([x, y])
-        closed = Forall(
-            ltn.diag(x, y),
-            Exists(ltn.Variable("z", [1.0]), C([x, c]), mask=C([ltn.Term([[1.0, 2.0]], ["z"]), c])),
-        )
-        return formula_aggregator([Forall(x, Exists(y, phi, mask=guard)), closed]).tensor
-
-    try:
-        with caplog.at_level(logging.WARNING):
-            assert value(tf.random.uniform((3, 2))).shape == ()
-    finally:
-        tf.get_logger().removeHandler(caplog.handler)
-    assert not [record.message for record in caplog.records if "AutoGraph" in record.message]

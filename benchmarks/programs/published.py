@@ -99,7 +99,7 @@ def relation(count: int) -> Step:
     return compiled(satisfaction, [table, *F.trainable_variables])
 
 
-def smokers() -> Step:
+def smokers(phase: str = "train") -> Step:
     """The paper's smokers: constants, and variables over them."""
     people = {
         u: ltn.Constant(row, trainable=True)
@@ -134,7 +134,8 @@ def smokers() -> Step:
         # The networks get their weights.
         satisfaction()
     weights = [constant.tensor for constant in people.values()]
-    return compiled(satisfaction, weights + [weight for P in (S, C, F) for weight in P.trainable_variables])
+    weights += [weight for P in (S, C, F) for weight in P.trainable_variables]
+    return compiled(satisfaction, weights, phase=phase)
 
 
 def compiled(
@@ -143,16 +144,21 @@ def compiled(
     batch: tuple[Any, ...] = (),
     phase: str = "train",
 ) -> Step:
-    """A step of Adam in one tf.function, or in phase "query" the satisfaction alone."""
+    """A step of Adam in one tf.function, or in phase "query" the satisfaction alone.
+
+    In phase "outside" the satisfaction alone is compiled, and the optimizer works outside, as tutorials of
+    `ltn` 2.1 have it.
+    """
     optimizer = keras.optimizers.Adam(1e-3)
     optimizer.build(weights)
 
-    @tf.function
+    value = satisfaction if phase == "train" else tf.function(satisfaction)
+
     def train(*data: Any) -> tf.Tensor:
         with tf.GradientTape() as tape:
-            loss = 1.0 - satisfaction(*data)
+            loss = 1.0 - value(*data)
         optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
         return loss
 
-    step = train if phase == "train" else tf.function(satisfaction)
+    step = {"train": tf.function(train), "outside": train, "query": value}[phase]
     return lambda: step(*batch)

@@ -1,7 +1,7 @@
 """Real Logic over tensors: expressions, symbols, and operators on formulas, evaluated as they are written."""
 
+from ltn.checks import debug
 from ltn.core.broadcasting import broadcast_exprs, broadcast_wff_and_mask, transpose_free_vars
-from ltn.core.checks import debug
 from ltn.core.expressions import Expression, Formula, Term, as_tensors
 from ltn.core.functions import Function
 from ltn.core.parameters import Constant, Proposition

@@ -5,7 +5,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ltn.core.checks import check_sizes
+from ltn.checks import check_sizes
 
 # An int, or a scalar tensor where the size is unknown when tracing.
 Size = Any

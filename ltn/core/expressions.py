@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
-from ltn._autograph import no_autograph
+from ltn._private import user_code
 from ltn.core import axes, in_force
 from ltn.errors import LogicTypeError, LogicValueError
 
@@ -35,7 +35,6 @@ class Expression:
     # The formula or term that a query asked for, as text; None for an expression of other origin.
     text: str | None = None
 
-    @no_autograph
     def __init__(self, tensor: Any, free_vars: Sequence[str]):
         self.tensor = as_float_tensor(tensor)
         self.free_vars = list(free_vars)
@@ -193,7 +192,6 @@ class Formula(Expression):
     Formula(tensor=0.7, free_vars=[])
     """
 
-    @no_autograph
     def __init__(self, tensor: Any, free_vars: Sequence[str]):
         super().__init__(tensor, free_vars)
         if self.tensor.shape.rank != len(self.free_vars):
@@ -253,24 +251,21 @@ def connect(operator: Callable[..., Any], *formulas: Formula, **kwargs: Any) -> 
     are aligned with axes of size 1 and broadcast by the operator; none is copied.
     """
     _check_operands(operator, formulas)
-    tensors, order = align_formulas(formulas)
-    return Formula(operator(*tensors, **kwargs), order)
+    order = axes.union(formula.free_vars for formula in formulas)
+    tensors = align_formulas(formulas, order)
+    return Formula(user_code(operator)(*tensors, **kwargs), order)
 
 
-@no_autograph
-def align_formulas(formulas: Sequence[Formula]) -> tuple[list[tf.Tensor], list[str]]:
-    """The formulas' tensors over the union of their free variables, with axes of size 1; and that union."""
-    labels = [formula.free_vars for formula in formulas]
-    order = axes.union(labels)
-    found = axes.sizes(as_tensors(formulas), labels)
+def align_formulas(formulas: Sequence[Formula], order: Sequence[str]) -> list[tf.Tensor]:
+    """The formulas' tensors over all of their free variables in an order, with axes of size 1."""
+    found = axes.sizes(as_tensors(formulas), [formula.free_vars for formula in formulas])
     if any(isinstance(size, int) and size == 0 for size in found.values()):
         # There is nothing to copy, and TensorFlow 2.21 dies (SIGFPE) when it optimises the gradient of
         # an operator that itself broadcasts over a size known to be 0.
-        return [axes.broadcast(f.tensor, f.free_vars, order, found) for f in formulas], order
-    return [axes.align(f.tensor, f.free_vars, order) for f in formulas], order
+        return [axes.broadcast(f.tensor, f.free_vars, order, found) for f in formulas]
+    return [axes.align(f.tensor, f.free_vars, order) for f in formulas]
 
 
-@no_autograph
 def _check_operands(operator: Callable[..., Any], formulas: Sequence[Any]) -> None:
     for position, formula in enumerate(formulas, start=1):
         if not isinstance(formula, Formula):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import keras
 import tensorflow as tf
 
-from ltn._autograph import no_autograph
 from ltn.core import axes
 from ltn.core.expressions import Term
 from ltn.core.models import Shape, mlp
@@ -15,6 +15,7 @@ from ltn.core.symbols import Batch, Symbol
 from ltn.errors import LogicValueError
 
 
+@keras.saving.register_keras_serializable(package="ltn")
 class Function(Symbol):
     """A function symbol: G(f)(d_1, ..., d_m) in R^features for every combination of individuals.
 
@@ -24,7 +25,8 @@ class Function(Symbol):
         name: shown in messages.
 
     `f(t)` and `f([t1, ..., tm])` give a `Term` over the union of the terms' free variables, in order of first
-    appearance; further arguments, such as `training=True`, reach the model.
+    appearance; further arguments, such as `training=True`, reach the model. In `keras.Sequential` and
+    functional models it is a layer from (N, *features), or a list of them, to (N, *features).
 
     >>> import ltn
     >>> x, y = ltn.Variable("x", [1.0, 2.0]), ltn.Variable("y", [10.0, 20.0, 30.0])
@@ -37,11 +39,16 @@ class Function(Symbol):
 
     def __call__(self, inputs: Term | Sequence[Term], *args: Any, **kwargs: Any) -> Term:
         """The value of the function on a term, or on a list of terms."""
+        if self._is_layer_of(inputs):
+            return keras.Layer.__call__(self, inputs, *args, **kwargs)
         batch = self.batch(self._terms(inputs, *args))
         output = self.run(batch, isinstance(inputs, list | tuple), *args, **kwargs)
         return self.value(output, batch)
 
-    @no_autograph
+    def call(self, inputs: Any, training: bool | None = None) -> tf.Tensor:
+        """The value for each row, shape (N, *features), as a layer of a Keras model gives it."""
+        return self._on_rows(inputs).tensor
+
     def value(self, output: tf.Tensor, batch: Batch) -> Term:
         """The network's output rows as a term over the variables of its batch."""
         if output.shape.rank is None:

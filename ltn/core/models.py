@@ -5,12 +5,12 @@ import operator
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, SupportsIndex
 
 import keras
 import tensorflow as tf
 
-from ltn._autograph import no_autograph
 from ltn._private import is_eager, logits_before
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops import log1mexp, log_truth, log_zero
@@ -109,13 +109,11 @@ class LogitsModel(ClassifierModel):
         """The classifier."""
         return self.logits_model
 
-    @no_autograph
     def values(self, output: tf.Tensor) -> tf.Tensor:
         """The probabilities."""
         self._look_at(output)
         return self.activation(output)
 
-    @no_autograph
     def log_values(self, output: tf.Tensor, negated: bool) -> tf.Tensor:
         """The logarithm of each probability, or of one minus it; finite for finite logits, like its slope."""
         self._look_at(output)
@@ -154,7 +152,6 @@ class ProbabilitiesModel(ClassifierModel):
         """The probabilities."""
         return output
 
-    @no_autograph
     def log_values(self, output: tf.Tensor, negated: bool) -> tf.Tensor:
         """The logarithm of each probability, or of one minus it; from the logits where Keras knows them."""
         known = known_logits(output)
@@ -162,6 +159,47 @@ class ProbabilitiesModel(ClassifierModel):
             return log_activation(at_least_float32(known.tensor), known.activation, negated)
         truths = at_least_float32(output)
         return log_truth(1.0 - truths if negated else truths)
+
+
+def classifier_of(
+    network: Callable[..., tf.Tensor], activation_function: str | None, with_class_indexing: bool
+) -> ClassifierModel:
+    """The classifier on a network that returns logits; or probabilities, where there is no activation."""
+    if activation_function is None:
+        return ProbabilitiesModel(network, with_class_indexing)
+    return LogitsModel(network, activation_function, with_class_indexing)
+
+
+@dataclass(frozen=True)
+class Head:
+    """One output of a network that has several, each a predicate of its own.
+
+    Attributes:
+        place: which one.
+        names: the predicates, in the order of the outputs.
+    """
+
+    place: int
+    names: tuple[str, ...]
+
+    def column(self, values: tf.Tensor) -> tf.Tensor:
+        """What the network gives for this head, shape (N,), from all of its values, (N, heads)."""
+        if values.shape.rank != 2 or values.shape[1] not in (len(self.names), None):
+            raise LogicValueError(
+                f"The network behind the heads {', '.join(self.names)} must return one value for each of "
+                f"them, shape (N, {len(self.names)}); it returned the shape {tuple(values.shape)}."
+            )
+        return values[:, self.place]
+
+
+def check_names(names: Any) -> tuple[str, ...]:
+    """The names of heads; raise unless they are distinct texts."""
+    labels = tuple(names) if isinstance(names, list | tuple) else ()
+    if not labels or not all(isinstance(name, str) and name for name in labels):
+        raise LogicTypeError(f"`names` has one name for each output, as ['even', 'odd']; got {names!r}.")
+    if len(set(labels)) < len(labels):
+        raise LogicValueError(f"The `names` of heads must be distinct; got {list(labels)}.")
+    return labels
 
 
 def log_activation(logits: tf.Tensor, activation: str, negated: bool) -> tf.Tensor:
@@ -208,7 +246,6 @@ class Logits(NamedTuple):
     activation: str
 
 
-@no_autograph
 def logits_of(output: tf.Tensor) -> tf.Tensor | None:
     """What came before the sigmoid that ends a Keras network; None where the output comes from elsewhere.
 
@@ -225,7 +262,6 @@ def logits_of(output: tf.Tensor) -> tf.Tensor | None:
     return known.tensor if known is not None and known.activation == "sigmoid" else None
 
 
-@no_autograph
 def known_logits(output: tf.Tensor) -> Logits | None:
     """What came before the sigmoid or softmax that ends a Keras network; None where neither does."""
     logits = logits_before(output)
@@ -247,7 +283,6 @@ def at_least_float32(values: tf.Tensor) -> tf.Tensor:
     return values if wide else tf.cast(values, tf.float32)
 
 
-@no_autograph
 def pack_inputs(
     model: Callable[..., Any], tensors: Sequence[tf.Tensor], as_list: bool
 ) -> tf.Tensor | list[tf.Tensor]:

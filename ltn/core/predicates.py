@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import keras
 import numpy as np
 import tensorflow as tf
 
-from ltn._autograph import no_autograph
+from ltn.checks import check, check_truths
 from ltn.core import axes
-from ltn.core.checks import check, check_truths
 from ltn.core.expressions import Formula, Term
 from ltn.core.models import (
     ClassifierModel,
+    Head,
     LogitsModel,
     ProbabilitiesModel,
     Shape,
     at_least_float32,
+    check_names,
     class_numbers,
+    classifier_of,
     log_sigmoid,
     mlp,
 )
@@ -28,6 +31,7 @@ from ltn.errors import LogicValueError
 from ltn.fuzzy_ops import log_truth
 
 
+@keras.saving.register_keras_serializable(package="ltn")
 class Predicate(Symbol):
     """A predicate symbol: G(P)(d_1, ..., d_m) in [0, 1] for every combination of individuals.
 
@@ -37,7 +41,8 @@ class Predicate(Symbol):
         name: shown in messages.
 
     `P(t)` and `P([t1, ..., tm])` give a `Formula` over the union of the terms' free variables, in order of
-    first appearance; further arguments, such as `training=True`, reach the model.
+    first appearance; further arguments, such as `training=True`, reach the model. In `keras.Sequential` and
+    functional models it is a layer from (N, *features), or a list of them, to truths (N, 1).
 
     >>> import ltn
     >>> x, y = ltn.Variable("x", [0.1, 0.7]), ltn.Variable("y", [0.2, 0.3, 0.9])
@@ -47,14 +52,22 @@ class Predicate(Symbol):
      [0. 0. 1.]], free_vars=['x', 'y'])
     """
 
+    # Which of the outputs of its network it is, for a predicate made by `heads`.
+    head: Head | None = None
+
     def __call__(self, inputs: Term | Sequence[Term], *args: Any, **kwargs: Any) -> Formula:
         """The truth of the predicate on a term, or on a list of terms."""
+        if self._is_layer_of(inputs):
+            return keras.Layer.__call__(self, inputs, *args, **kwargs)
         terms, classes = self.network_terms(self._terms(inputs, *args))
         batch = self.batch(terms)
         output = self.run(batch, isinstance(inputs, list | tuple), *args, **kwargs)
         return self.truth(output, batch, classes)
 
-    @no_autograph
+    def call(self, inputs: Any, training: bool | None = None) -> tf.Tensor:
+        """The truth of each row, shape (N, 1), as a layer of a Keras model gives it."""
+        return self._on_rows(inputs).tensor[:, tf.newaxis]
+
     def network_terms(self, terms: Sequence[Term]) -> tuple[list[Term], Term | None]:
         """The terms that the network sees, and the term that indexes its classes, if there is one.
 
@@ -70,7 +83,6 @@ class Predicate(Symbol):
             )
         return individuals, classes
 
-    @no_autograph
     def truth(
         self, output: tf.Tensor, batch: Batch, classes: Term | None, values: tf.Tensor | None = None
     ) -> Formula:
@@ -92,12 +104,10 @@ class Predicate(Symbol):
         check_truths(formula.tensor, f"The values of {self!r}")
         return formula
 
-    @no_autograph
     def values(self, output: tf.Tensor) -> tf.Tensor:
         """The truth values that the output of the network stands for: one, or one per class, for each row."""
         return self.model.values(output) if isinstance(self.model, ClassifierModel) else output
 
-    @no_autograph
     def log_truth(
         self,
         output: tf.Tensor,
@@ -131,7 +141,6 @@ class Predicate(Symbol):
         check(formula.tensor, lambda logs: logs <= 0.0, f"The log-truths of {self!r} must be at most 0")
         return formula
 
-    @no_autograph
     def log_values(
         self, output: tf.Tensor, negated: bool = False, logits: tf.Tensor | None = None
     ) -> tf.Tensor:
@@ -147,6 +156,8 @@ class Predicate(Symbol):
         """One value per row, or per class of each row, as a formula over the variables."""
         if classes is not None:
             return self._pick(values, batch, classes)
+        if self.head is not None:
+            values = self.head.column(values)
         if values.shape.rank is not None and any(size not in (1, None) for size in values.shape[1:]):
             raise LogicValueError(
                 f"The model of {self!r} must return one truth value per row; it returned the shape "
@@ -184,7 +195,8 @@ class Predicate(Symbol):
     @property
     def picks_class(self) -> bool:
         """Whether the last argument is a class, picked from what the network returns for the others."""
-        return isinstance(self.model, ClassifierModel) and self.model.with_class_indexing
+        is_indexed = isinstance(self.model, ClassifierModel) and self.model.with_class_indexing
+        return is_indexed and self.head is None
 
     @property
     def logits_model(self) -> Callable[..., Any]:
@@ -280,6 +292,75 @@ class Predicate(Symbol):
          [0.5  0.5 ]], free_vars=['x', 'c'])
         """
         return cls(ProbabilitiesModel(model, with_class_indexing), name)
+
+    @classmethod
+    def heads(
+        cls,
+        network: Callable[..., Any],
+        names: Sequence[str],
+        activation_function: str | None = "sigmoid",
+    ) -> dict[str, Predicate]:
+        """Predicates that share one network of several labels, by name: the k-th is its k-th output.
+
+        In a theory the network runs once for each individual, whatever heads the axioms speak of. A head that
+        is called by itself, as `even(x)`, runs it each time: `FromLogits(network, "sigmoid")([x, c])`
+        gives all of them in one run.
+
+        Args:
+            network: gives (N, names) logits. It receives what the network of `FromLogits` receives.
+            names: of the predicates, in the order of the outputs.
+            activation_function: "sigmoid"; "softmax" where the labels exclude each other; None for a network
+                that returns probabilities.
+
+        >>> import ltn
+        >>> network = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3)])
+        >>> theory = ltn.Theory()
+        >>> images = theory.domain("images", shape=2)
+        >>> x = theory.variable("x", images)
+        >>> for name, head in ltn.Predicate.heads(network, ["even", "odd", "large"]).items():
+        ...     predicate = theory.predicate(name, images, head)
+        >>> theory.plan("forall x: even(x) <-> ~odd(x)", x=[[0.1, 0.2], [0.3, 0.4]]).rows
+        {'even': 2}
+        """
+        labels = check_names(names)
+        classifier = classifier_of(network, activation_function, with_class_indexing=True)
+        return {
+            name: cls._of_classifier(classifier, name, Head(place, labels))
+            for place, name in enumerate(labels)
+        }
+
+    def reading(self) -> dict[str, Any]:
+        """How the output of the network is read, as plain data; nothing where it is the truth itself."""
+        if not isinstance(self.model, ClassifierModel):
+            return {}
+        head = {} if self.head is None else {"head": self.head.place, "heads": list(self.head.names)}
+        return {
+            # None where the network returns probabilities.
+            "activation": getattr(self.model, "activation_function", None),
+            "with_class_indexing": self.model.with_class_indexing,
+        } | head
+
+    @classmethod
+    def read_from(
+        cls, network: Any, name: str, reading: Mapping[str, Any], others: Sequence[Predicate] = ()
+    ) -> Predicate:
+        """The predicate on a network that is read as `reading` tells; `others` may be heads of it too."""
+        if "activation" not in reading:
+            return cls(network, name)
+        head = Head(reading["head"], tuple(reading["heads"])) if "head" in reading else None
+        classifier = classifier_of(network, reading["activation"], reading["with_class_indexing"])
+        made = cls._of_classifier(classifier, name, head)
+        for other in others if head is not None else ():
+            # Heads of one network are read from one run of it.
+            if other.network is network and other.reading() | {"head": reading["head"]} == made.reading():
+                made.model = other.model
+        return made
+
+    @classmethod
+    def _of_classifier(cls, classifier: ClassifierModel, name: str, head: Head | None) -> Predicate:
+        predicate = cls(classifier, name)
+        predicate.head = head
+        return predicate
 
 
 def _are_all(classes: Term, count: axes.Size) -> bool:

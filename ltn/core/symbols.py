@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import keras
 import tensorflow as tf
 
-from ltn._autograph import no_autograph
+from ltn._private import is_in_a_layer, serialize_shared, user_code
+from ltn.checks import check_sizes
 from ltn.core import axes
-from ltn.core.checks import check_sizes
 from ltn.core.expressions import Term, as_tensors
 from ltn.core.models import ClassifierModel, FeatureShape, input_shapes, pack_inputs
+from ltn.core.variables import Variable
 from ltn.errors import LogicTypeError, LogicValueError
 
 
@@ -54,6 +55,44 @@ class Symbol(keras.Layer, ABC):
             warnings.warn(f"{self!r} has no weights yet: its model is built by the first call.", stacklevel=2)
         return variables
 
+    @abstractmethod
+    def call(self, inputs: Any, training: bool | None = None) -> tf.Tensor:
+        """The value of the symbol, row by row, on tensors (N, *features): what a Keras model sees of it."""
+
+    def _is_layer_of(self, inputs: Any) -> bool:
+        """Whether a Keras model calls the symbol as one of its layers, on tensors."""
+        tensors = inputs if isinstance(inputs, list | tuple) else [inputs]
+        symbolic = all(isinstance(tensor, keras.KerasTensor) for tensor in tensors)
+        return bool(tensors) and (symbolic or (all(map(tf.is_tensor, tensors)) and is_in_a_layer()))
+
+    def _on_rows(self, inputs: Any) -> Any:
+        """The symbol applied to a tensor, or a list of tensors, with one row for each individual."""
+        tensors = inputs if isinstance(inputs, list | tuple) else [inputs]
+        rows = [Variable("row", tensor) for tensor in tensors]
+        return self(rows if isinstance(inputs, list | tuple) else rows[0])
+
+    def get_config(self) -> dict[str, Any]:
+        """What `from_config` needs; the weights are saved by the model that holds the symbol."""
+        settings = {"name": self.name, "trainable": self.trainable, "network": serialize_shared(self.network)}
+        return settings | self.reading()
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Symbol:
+        """The symbol of a configuration, with a network of its own."""
+        network = keras.saving.deserialize_keras_object(config["network"])
+        symbol = cls.read_from(network, config["name"], config)
+        symbol.trainable = config["trainable"]
+        return symbol
+
+    @classmethod
+    def read_from(cls, network: Any, name: str, reading: Mapping[str, Any]) -> Symbol:
+        """The symbol on a network whose output is read as `reading` tells."""
+        return cls(network, name)
+
+    def reading(self) -> dict[str, Any]:
+        """How the output of the network is read, as plain data; nothing where it is the value itself."""
+        return {}
+
     @property
     def picks_class(self) -> bool:
         """Whether the last argument is a class, picked from what the network returns for the others."""
@@ -64,7 +103,6 @@ class Symbol(keras.Layer, ABC):
         """What declares the shapes and owns the weights: the model, or the classifier inside it."""
         return self.model.network if isinstance(self.model, ClassifierModel) else self.model
 
-    @no_autograph
     def _terms(self, inputs: Term | Sequence[Term], *args: Any) -> list[Term]:
         if any(isinstance(arg, Term) for arg in args):
             raise LogicTypeError(f"{self!r} takes several terms as one list: P([x, y]), not P(x, y).")
@@ -77,9 +115,10 @@ class Symbol(keras.Layer, ABC):
                     f"{self!r} takes terms; argument {position} is a {type(term).__name__}: {term!r}. "
                     "Make individuals an ltn.Variable, or one of them an ltn.Constant."
                 )
+            if isinstance(term, Variable):
+                term.warn_if_cut_off()
         return terms
 
-    @no_autograph
     def batch(self, terms: Sequence[Term]) -> Batch:
         """The terms as the network sees them, checked against the shapes that it declares."""
         outline = self.outline(terms)
@@ -93,7 +132,6 @@ class Symbol(keras.Layer, ABC):
             flat.append(rows if len(order) == 1 else tf.reshape(rows, [-1, *features]))
         return outline._replace(tensors=flat)
 
-    @no_autograph
     def outline(self, terms: Sequence[Term]) -> Batch:
         """The batch of the terms without its tensors, for a caller that needs no copies of individuals."""
         shapes = tuple(term.feature_shape for term in terms)
@@ -112,7 +150,8 @@ class Symbol(keras.Layer, ABC):
         inputs = pack_inputs(self.network, batch.tensors, as_list or isinstance(self.model, ClassifierModel))
         given = "one list of tensors" if isinstance(inputs, list) else "a tensor"
         size = axes.size_of(batch.tensors[0], 0)
-        return self.check_run(lambda: self.network(inputs, *args, **kwargs), batch.shapes, size, given)
+        network = user_code(self.network)
+        return self.check_run(lambda: network(inputs, *args, **kwargs), batch.shapes, size, given)
 
     def check_run(
         self, call: Callable[[], Any], shapes: tuple[FeatureShape, ...], size: axes.Size, given: str
@@ -135,7 +174,6 @@ class Symbol(keras.Layer, ABC):
         self._check_rows(size, output)
         return output
 
-    @no_autograph
     def _check_rows(self, size: axes.Size, output: tf.Tensor) -> None:
         if output.shape.rank == 0:
             raise LogicValueError(
@@ -147,7 +185,6 @@ class Symbol(keras.Layer, ABC):
                 f"The model of {self!r} must return one row per individual",
             )
 
-    @no_autograph
     def _check_features(
         self, expected: Sequence[FeatureShape] | None, received: Sequence[FeatureShape]
     ) -> None:

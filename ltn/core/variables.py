@@ -9,10 +9,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from ltn._autograph import no_autograph
 from ltn._private import a_tape_may_record
+from ltn.checks import check_sizes
 from ltn.core import axes
-from ltn.core.checks import check_sizes
 from ltn.core.expressions import Term, as_float_tensor
 from ltn.errors import LogicTypeError, LogicValueError
 
@@ -38,7 +37,6 @@ class Variable(Term):
      [0.3]], free_vars=['x'])
     """
 
-    @no_autograph
     def __init__(self, label: str, values: Any):
         if not isinstance(label, str) or not label:
             raise LogicTypeError(f"`label` must be a non-empty string; got {label!r}.")
@@ -61,8 +59,10 @@ class Variable(Term):
         self.label = label
         self._diagonal: _Diagonal | None = None
 
+    # Whether it was built from learned constants where no tape recorded it.
+    _is_unrecorded = False
+
     @classmethod
-    @no_autograph
     def from_constants(
         cls, label: str, constants: Sequence[Term], tape: tf.GradientTape | None = None
     ) -> Variable:
@@ -72,7 +72,8 @@ class Variable(Term):
             label: names the axis.
             constants: k terms of the same feature shape, without free variables.
             tape: the recording tape; an error tells at once if it does not record. Without it the call
-                must stand where a tape records, or the link is lost.
+                must stand where a tape records, or the link is lost: a warning tells when the variable is
+                used where a tape records.
 
         >>> import ltn
         >>> a, b = ltn.Constant([1.0, 2.0], trainable=True), ltn.Constant([3.0, 4.0], trainable=True)
@@ -94,21 +95,32 @@ class Variable(Term):
             )
         if tape is not None:
             _check_recording(tape)
-        elif (
+        variable = cls(label, tf.stack([constant.tensor for constant in constants]))
+        # Compiled code may be recorded from outside.
+        variable._is_unrecorded = (
             any(isinstance(constant.tensor, tf.Variable) for constant in constants)
             and tf.executing_eagerly()
             and not a_tape_may_record()
-        ):
+        )
+        return variable
+
+    def warn_if_cut_off(self) -> None:
+        """Warn, once, where a tape records the use of the variable but did not record its constants.
+
+        A variable that is only measured needs no tape: where it is made, nobody knows yet.
+        """
+        if self._is_unrecorded and a_tape_may_record():
+            self._is_unrecorded = False
             warnings.warn(
-                f"The variable '{label}' is built from trainable constants outside any "
+                f"The variable '{self.label}' is built from trainable constants outside any "
                 "tf.GradientTape: gradients will not reach them. Build it inside the tape.",
-                stacklevel=2,
+                stacklevel=4,
             )
-        return cls(label, tf.stack([constant.tensor for constant in constants]))
 
     def _copy(self) -> Variable:
         copy = Variable(self.label, self.tensor)
         copy.free_vars, copy._diagonal = list(self.free_vars), self._diagonal
+        copy._is_unrecorded = self._is_unrecorded
         return copy
 
 
@@ -166,7 +178,6 @@ def undiag(*variables: Variable) -> list[Variable]:
     return list(variables)
 
 
-@no_autograph
 def release(variables: Sequence[Variable]) -> None:
     """End the diagonals of variables that a quantifier has bound, but for locked ones."""
     for variable in variables:
@@ -174,7 +185,6 @@ def release(variables: Sequence[Variable]) -> None:
             variable._diagonal.end()
 
 
-@no_autograph
 def check_variables(caller: str, variables: Sequence[Any]) -> None:
     """Raise unless all are variables."""
     for variable in variables:
@@ -184,7 +194,6 @@ def check_variables(caller: str, variables: Sequence[Any]) -> None:
             )
 
 
-@no_autograph
 def _diag(variables: tuple[Variable, ...], locked: bool) -> list[Variable]:
     check_variables("diag", variables)
     if not variables:

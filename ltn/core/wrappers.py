@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from ltn._autograph import no_autograph
+from ltn._private import user_code
 from ltn.core import axes
 from ltn.core.expressions import Formula, align_formulas, connect
 from ltn.core.variables import Variable, check_variables, release
@@ -109,7 +109,6 @@ def quantify(
     return Formula(aggregate(operator, values, axis, selected, empty, **kwargs), free)
 
 
-@no_autograph
 def operands(
     labels: Sequence[str], wff: Formula, mask: Formula | None
 ) -> tuple[tf.Tensor, tf.Tensor | None, tuple[int, ...], list[str]]:
@@ -121,7 +120,7 @@ def operands(
                 f"`{role}` must be a formula; got a {type(formula).__name__}: {formula!r}. "
                 "A quantifier is called Q(x, formula), or Q((x, y), formula)."
             )
-    tensors, order = align_formulas(list(guarded.values()))
+    order = axes.union(formula.free_vars for formula in guarded.values())
     for label in labels:
         if label not in order:
             raise LogicValueError(
@@ -129,9 +128,13 @@ def operands(
                 f"free variables are {order}. (A diagonal counts from the call of ltn.diag on: "
                 "call it before the formula is built.)"
             )
+    free = [label for label in order if label not in labels]
+    # Where the formula may keep its own order, only the mask is turned: it has no gradient.
+    own = axes.union([wff.free_vars, order])
+    order = own if [label for label in own if label not in labels] == free else order
+    tensors = align_formulas(list(guarded.values()), order)
     selected = None if mask is None else tf.cast(tensors[0], tf.bool)
-    axis = tuple(order.index(label) for label in labels)
-    return tensors[-1], selected, axis, [label for label in order if label not in labels]
+    return tensors[-1], selected, tuple(order.index(label) for label in labels), free
 
 
 def aggregate(
@@ -149,13 +152,13 @@ def aggregate(
     if isinstance(operator, Aggregator):
         return operator(xs, axis=axis, mask=mask, empty=empty, **kwargs)
     if mask is None and all(xs.shape[a] for a in axis):
-        return operator(xs, axis=axis, **kwargs)
+        return user_code(operator)(xs, axis=axis, **kwargs)
     mask = tf.ones_like(xs, tf.bool) if mask is None else mask & tf.ones_like(xs, tf.bool)
     if "mask" not in inspect.signature(operator).parameters:
         return _row_by_row(operator, xs, axis, mask, empty, **kwargs)
     some = tf.reduce_any(mask, axis, keepdims=True)
     # Where nothing is selected, all is taken: a mean of nothing would put NaN into the gradient.
-    value = operator(xs, axis=axis, mask=mask | ~some, **kwargs)
+    value = user_code(operator)(xs, axis=axis, mask=mask | ~some, **kwargs)
     return tf.where(tf.squeeze(some, axis), value, tf.constant(empty, xs.dtype))
 
 
@@ -179,7 +182,7 @@ def _row_by_row(
         values, selected = row
         return tf.cond(
             tf.reduce_any(selected),
-            lambda: operator(tf.boolean_mask(values, selected), axis=(0,), **kwargs),
+            lambda: user_code(operator)(tf.boolean_mask(values, selected), axis=(0,), **kwargs),
             lambda: tf.constant(empty, xs.dtype),
         )
 
@@ -208,10 +211,10 @@ class Wrapper_Formula_Aggregator:
 
     def __call__(self, formulas: Sequence[Formula], *args: Any, **kwargs: Any) -> Formula:
         """The satisfaction of all the formulas together."""
-        return Formula(self.aggreg_op(self._stack(formulas, *args), axis=0, **kwargs), [])
+        truths = self._stack(formulas, *args)
+        return Formula(user_code(self.aggreg_op)(truths, axis=0, **kwargs), [])
 
     @staticmethod
-    @no_autograph
     def _stack(formulas: Sequence[Formula], *args: Any) -> tf.Tensor:
         if args or isinstance(formulas, Formula):
             raise LogicTypeError("The formula aggregator takes one list of formulas: SatAgg([phi, psi]).")

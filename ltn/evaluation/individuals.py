@@ -1,8 +1,7 @@
-"""Constants of a theory: the rows of one weight, and the bounds that their domain sets."""
+"""Constants of a theory: the rows of one weight."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,56 +10,8 @@ import numpy as np
 import tensorflow as tf
 
 from ltn.core import Term
+from ltn.evaluation.bounds import constraint_of
 from ltn.language import Domain
-
-
-@keras.saving.register_keras_serializable(package="ltn", name="Box")
-class Hypercube(keras.constraints.Constraint):
-    """Keeps a weight in a hypercube: every feature in [low, high]."""
-
-    def __init__(self, low: float, high: float):
-        self.low, self.high = low, high
-
-    def __call__(self, w: Any) -> tf.Tensor:
-        return tf.clip_by_value(tf.convert_to_tensor(w), self.low, self.high)
-
-    def get_config(self) -> dict[str, float]:
-        return {"low": self.low, "high": self.high}
-
-
-@keras.saving.register_keras_serializable(package="ltn")
-class Simplex(keras.constraints.Constraint):
-    """Keeps the rows of a weight in the standard simplex: features at least 0 that add up to 1."""
-
-    def __call__(self, w: Any) -> tf.Tensor:
-        positive = tf.nn.relu(tf.convert_to_tensor(w))
-        total = tf.reduce_sum(positive, axis=-1, keepdims=True)
-        size = tf.cast(tf.shape(positive)[-1], positive.dtype)
-        # A row without a positive feature goes to the centre.
-        return tf.where(total > 0.0, positive / tf.where(total > 0.0, total, 1.0), 1.0 / size)
-
-
-@keras.saving.register_keras_serializable(package="ltn")
-class Parts(keras.constraints.Constraint):
-    """Keeps each part of the individuals of a product domain inside the bounds of its own domain."""
-
-    def __init__(self, sizes: Sequence[int], constraints: Sequence[keras.constraints.Constraint | None]):
-        self.sizes, self.constraints = list(sizes), list(constraints)
-
-    def __call__(self, w: Any) -> tf.Tensor:
-        parts = tf.split(tf.convert_to_tensor(w), self.sizes, axis=-1)
-        pairs = zip(self.constraints, parts, strict=True)
-        return tf.concat([part if keep is None else keep(part) for keep, part in pairs], axis=-1)
-
-
-def constraint_of(domain: Domain) -> keras.constraints.Constraint | None:
-    """The constraint that keeps weights inside the bounds of a domain."""
-    if any(part.bounds is not None for part in domain.parts):
-        sizes = [math.prod(size or 1 for size in part.shape) for part in domain.parts]
-        return Parts(sizes, [constraint_of(part) for part in domain.parts])
-    if domain.bounds is None:
-        return None
-    return Simplex() if domain.bounds == "simplex" else Hypercube(*domain.bounds)
 
 
 class Individuals(keras.Layer):

@@ -11,7 +11,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ltn.core.checks import check_sizes
+from ltn.checks import check_sizes
+from ltn.core import Predicate
 from ltn.errors import LogicError, LogicValueError
 from ltn.evaluation import replicas
 from ltn.evaluation.calls import Calls, SharedRun
@@ -243,6 +244,14 @@ class Planner:
     def kind_of(self, variable: str) -> str:
         """The kind of the source of a variable: "data", "gathered", "choice", "domain", "slice", "none"."""
         return (self.groundings.source(variable) or ("none", ""))[0]
+
+    def runner(self, symbol: str) -> str:
+        """The symbol under whose name the network of a symbol runs: of heads that share one, the first."""
+        own = self.symbols[symbol]
+        if not isinstance(own, Predicate) or own.head is None:
+            return symbol
+        heads = (name for name, other in self.symbols.items() if other.model is own.model)
+        return next(name for name in heads if self.symbols[name].head is not None)
 
     # Requests
 

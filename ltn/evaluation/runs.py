@@ -15,6 +15,7 @@ from ltn.core import Predicate, Term, axes
 from ltn.core.models import logits_of
 from ltn.core.symbols import Batch, Symbol
 from ltn.evaluation import tuples
+from ltn.evaluation.bounds import check_inside
 from ltn.evaluation.calls import Output, RunOutput
 from ltn.evaluation.first_layer import FirstLayer
 from ltn.evaluation.frames import Frame
@@ -68,8 +69,10 @@ class FunctionValue(Step):
         return self.labels
 
     def compute(self, execution: Execution) -> tf.Tensor:
-        output = execution[self.run][self.position]
-        return execution.world.symbols[self.symbol].value(output.rows, output.batch).tensor
+        output, world = execution[self.run][self.position], execution.world
+        values = world.symbols[self.symbol].value(output.rows, output.batch).tensor
+        check_inside(self.symbol, world.groundings.signature.functions[self.symbol][1], values)
+        return values
 
     def describe(self) -> str:
         return self.symbol
@@ -125,6 +128,7 @@ def plan_run(planner: Planner, request: RunOf) -> Rule:
 
 def plan_call(planner: Planner, node: Apply, frame: Frame) -> Generator[Request, Value, PlannedCall]:
     """A call of a network: where its rows are, and on which axes."""
+    node = Apply(planner.runner(node.symbol), node.arguments)
     call = planner.calls.call(node, planner.free(node), frame)
     shared, position = planner.calls.run(call)
     run = yield RunOf(shared)

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import tensorflow as tf
 
 from ltn.core import Formula, Predicate, Term
+from ltn.core.expressions import connect
 from ltn.evaluation.calls import Output
 from ltn.fuzzy_ops.logspace import log1mexp, log_truth
 from ltn.language import Node, negation_normal_form
@@ -54,7 +55,7 @@ class TruthSpace:
         return self.crisp(truth_of(predicate, output, classes), negated)
 
     def crisp(self, truth: Formula, negated: bool) -> Formula:
-        return Formula(self.semantics.Not(truth.tensor), truth.free_vars) if negated else truth
+        return connect(self.semantics.Not, truth) if negated else truth
 
     def equal(self, exponent: Formula, negated: bool) -> Formula:
         return self.crisp(Formula(tf.exp(exponent.tensor), exponent.free_vars), negated)

@@ -6,6 +6,11 @@ reference API; `Implies_Sigmoidal`, the aggregators `Aggreg_ProbSum`, `Aggreg_An
 the operators on log-truths (`And_Log`, `Or_Log`, `Aggreg_LogMean`, `Aggreg_LogMeanExp`) come on top.
 """
 
+import sys
+from types import ModuleType
+from typing import Any
+
+from ltn.errors import LogicValueError
 from ltn.fuzzy_ops.aggregation import Aggregator
 from ltn.fuzzy_ops.aggregators import (
     Aggreg_AndLuk,
@@ -90,3 +95,17 @@ __all__ = [
     "not_ones",
     "not_zeros",
 ]
+
+
+class _Operators(ModuleType):
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "eps":
+            raise LogicValueError(
+                f"`eps` is the paper's {eps:g}, which compiled operators hold already, and cannot be set; "
+                f"got {value!r}. Take operators without projections, `stable=False`, or write your own."
+            )
+        super().__setattr__(name, value)
+
+
+# Only the class of a module can tell that an attribute is being set.
+sys.modules[__name__].__class__ = _Operators

@@ -7,9 +7,15 @@ from typing import Any, ClassVar, NamedTuple, SupportsIndex
 
 import tensorflow as tf
 
-from ltn._autograph import no_autograph
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.fuzzy_ops.arguments import check_broadcast, positive_axes, segments_for, truth_values, weights_for
+from ltn.fuzzy_ops.arguments import (
+    as_mask,
+    check_broadcast,
+    positive_axes,
+    segments_for,
+    truth_values,
+    weights_for,
+)
 from ltn.fuzzy_ops.base import Operator
 from ltn.fuzzy_ops.selection import Selection, Statistics, split_into_segments
 
@@ -45,7 +51,6 @@ class Aggregator(Operator):
                 "it from nothing: any callable with (xs, axis) is an aggregator."
             )
 
-    @no_autograph
     def __call__(
         self,
         xs: Any,
@@ -76,7 +81,7 @@ class Aggregator(Operator):
         hyperparameters = self._hyperparameters(overrides)
         (xs,) = truth_values(xs)
         if mask is not None:
-            mask = tf.cast(truth_values(mask)[0], tf.bool)
+            mask = as_mask(mask)
         # What is not given is not passed on: each argument of a compiled function costs time.
         extra = {} if weights is None else {"weights": weights_for(self, xs, weights)}
         given = [tensor for tensor in (xs, mask, *extra.values()) if tensor is not None]
@@ -94,7 +99,6 @@ class Aggregator(Operator):
             **hyperparameters,
         )
 
-    @no_autograph
     def segments(
         self,
         xs: Any,
@@ -144,7 +148,6 @@ class Aggregator(Operator):
             **hyperparameters,
         )
 
-    @no_autograph
     def part(
         self,
         xs: Any,
@@ -171,7 +174,7 @@ class Aggregator(Operator):
             ids, count = segments_for(xs, ids, count)
             segments = {"ids": ids, "count": count, "rank": xs.shape.rank}
         if mask is not None:
-            mask = tf.cast(truth_values(mask)[0], tf.bool)
+            mask = as_mask(mask)
         rank = max(tensor.shape.rank for tensor in (xs, mask) if tensor is not None)
         axes = positive_axes(axis, rank)
         xs, selection = self._select(xs, mask, None, axes, segments)
@@ -184,7 +187,6 @@ class Aggregator(Operator):
         stacked = Part(*(tf.stack(tensors) for tensors in zip(*parts, strict=True)))
         return self.finish(self.merge(stacked, **overrides), empty)
 
-    @no_autograph
     def merge(self, parts: Part, **overrides: Any) -> Part:
         """One part, from parts that are stacked along axis 0."""
         hyperparameters = self._hyperparameters(overrides)
@@ -195,7 +197,6 @@ class Aggregator(Operator):
         merged = self._join(statistics, selection, **hyperparameters), self._weight(statistics, selection)
         return Part(*(tf.squeeze(tensor, 0) for tensor in merged))
 
-    @no_autograph
     def finish(self, part: Part, empty: float | None = None) -> tf.Tensor:
         """The aggregate of all values, from one part of all of them."""
         value = self._value(part.statistic)
@@ -237,7 +238,8 @@ class Aggregator(Operator):
         if weights is not None:
             mask = weights > 0.0 if mask is None else mask & (weights > 0.0)
         if mask is not None:
-            mask = mask & tf.ones_like(xs, tf.bool)
+            if not mask.shape.is_fully_defined() or mask.shape != xs.shape:
+                mask = mask & tf.ones_like(xs, tf.bool)
             # Values outside the mask, NaN perhaps, go before any arithmetic; their gradient with them.
             xs = tf.where(mask, xs, tf.constant(0.5, xs.dtype))
         if weights is not None:

@@ -219,7 +219,7 @@ class _PowerMean(PowerAggregator):
         check_scalar(
             "`p`",
             hyperparameters["p"],
-            lambda p: 1.0 <= p < math.inf,
+            lambda p: (p >= 1.0) & (p < math.inf),
             "a finite number of at least 1",
             "For the limit at infinity use Aggreg_Min or Aggreg_Max.",
         )

@@ -8,6 +8,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 import tensorflow as tf
 
+from ltn.checks import check_in_graph
 from ltn.errors import LogicTypeError, LogicValueError
 
 
@@ -26,6 +27,12 @@ def truth_values(*values: Any) -> list[tf.Tensor]:
     return [tf.cast(tensor, widest) for tensor in tensors]
 
 
+def as_mask(mask: Any) -> tf.Tensor:
+    """A mask as booleans: whether its numbers are not 0."""
+    is_bool = tf.is_tensor(mask) and mask.dtype == tf.bool
+    return mask if is_bool else tf.cast(truth_values(mask)[0], tf.bool)
+
+
 def is_number(value: Any) -> bool:
     """Whether the value is one real number, of Python or NumPy."""
     return isinstance(value, numbers.Real | np.number) or (isinstance(value, np.ndarray) and value.ndim == 0)
@@ -34,13 +41,20 @@ def is_number(value: Any) -> bool:
 def check_scalar(
     what: str, value: Any, valid: Callable[[Any], bool], requirement: str, advice: str = ""
 ) -> None:
-    """Raise unless the hyper-parameter is a valid number, or a scalar tensor; in graphs, one of any value."""
+    """Raise unless the hyper-parameter is a valid number, or a scalar tensor of a valid value.
+
+    The value of a tensor in a graph is not known yet: the graph checks it, under `ltn.debug`. `valid` takes
+    numbers and tensors.
+    """
     if not is_number(value) and (not tf.is_tensor(value) or value.shape.rank not in (0, None)):
         raise LogicTypeError(f"{what} must be a number or a scalar tensor; got {value!r}.")
     if not is_number(value):
-        if not tf.executing_eagerly() or not hasattr(value, "numpy"):
+        is_known = tf.executing_eagerly() and hasattr(value, "numpy")
+        known = value.numpy() if is_known else tf.get_static_value(value)
+        if known is None:
+            check_in_graph(value, valid, f"{what} must be {requirement}")
             return
-        value = value.numpy().item()
+        value = known.item()
     if not valid(value):
         raise LogicValueError(f"{what} must be {requirement}; got {value}. {advice}".rstrip())
 

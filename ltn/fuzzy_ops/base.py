@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import tensorflow as tf
 
-from ltn._autograph import no_autograph
 from ltn.errors import LogicTypeError
 from ltn.fuzzy_ops.arguments import check_broadcast, truth_values
 
@@ -103,7 +102,6 @@ class Connective(Operator):
 
     arity: ClassVar[int] = 2
 
-    @no_autograph
     def __call__(self, *operands: Any, **overrides: Any) -> tf.Tensor:
         """Truth values of the compound formula; the shape is that of the broadcast operands."""
         if len(operands) != self.arity:

@@ -154,8 +154,8 @@ class Implies_Sigmoidal(ComposedConnective):
     def _check(**hyperparameters: Any) -> None:
         check_operator("implies_op", hyperparameters["implies_op"])
         s, b0 = hyperparameters["s"], hyperparameters["b0"]
-        check_scalar("`s`, the slope of the sigmoid,", s, lambda s: 0.0 < s < math.inf, "positive")
-        check_scalar("`b0`, the offset of the sigmoid,", b0, math.isfinite, "finite")
+        check_scalar("`s`, the slope of the sigmoid,", s, lambda s: (s > 0.0) & (s < math.inf), "positive")
+        check_scalar("`b0`, the offset of the sigmoid,", b0, lambda b0: abs(b0) < math.inf, "finite")
 
     @staticmethod
     def _evaluate(

@@ -140,7 +140,8 @@ class Aggreg_LogMeanExp(PowerAggregator):
 
     @staticmethod
     def _check(**hyperparameters: Any) -> None:
-        check_scalar("`p`", hyperparameters["p"], lambda p: 0.0 < p < math.inf, "a finite number above 0")
+        p = hyperparameters["p"]
+        check_scalar("`p`", p, lambda p: (p > 0.0) & (p < math.inf), "a finite number above 0")
 
     @staticmethod
     def _statistic(xs: tf.Tensor, selection: Statistics, p: int | tf.Tensor) -> tf.Tensor:

@@ -68,8 +68,8 @@ class Language:
             shape: the shape of the features of one individual; by default one number.
             values: the individuals of a finite domain: numbers, names (grounded on their index, like
                 classes), or a dictionary from names to features. Names become constants.
-            bounds: (low, high) for a hypercube, or "simplex"; learned constants are kept inside, data
-                outside are refused.
+            bounds: (low, high) for a hypercube, or "simplex"; learned constants are kept inside, data and
+                values of functions outside are refused (in compiled code only under `ltn.debug`).
             equality: what `=` means between its individuals: "strict", or "smooth" for
                 exp(-alpha distance).
             alpha: how quickly a smooth equality falls.

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
+from ltn._private import user_code
 from ltn.core import Formula
 from ltn.core.expressions import connect
 from ltn.errors import LogicTypeError, LogicValueError
@@ -62,7 +63,7 @@ def _call(axiom: Axiom, evaluation: Evaluation) -> Formula:
     """The value of an axiom that is Python code."""
     code: Any = axiom.formula
     with evaluation.groundings.share_all().in_force():
-        formula = code()
+        formula = user_code(code)()
     if not isinstance(formula, Formula) or formula.free_vars:
         raise LogicTypeError(
             f"The axiom '{axiom.name}' must return a closed ltn.Formula; got {formula!r}. "
@@ -88,4 +89,4 @@ def _aggregate(operator: Any, values: tf.Tensor, axioms: Sequence[Axiom], shares
         raise LogicTypeError(
             f"Weights of axioms need an aggregator of ltn.fuzzy_ops; SatAgg is {operator!r}."
         )
-    return operator(values, axis=0)
+    return user_code(operator)(values, axis=0)

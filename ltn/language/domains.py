@@ -23,7 +23,7 @@ NUMBER: Shape = (1,)
 Bounds = tuple[float, float] | str
 
 # Softmax and sums of probabilities leave their bounds by a few units in the last place of float32.
-_ROUNDING = 1e-5
+ROUNDING = 1e-5
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -137,6 +137,11 @@ class Domain:
         """
         return self.parts or (self,)
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether it, or a part of it, has bounds."""
+        return any(part.bounds is not None for part in self.flat)
+
     def is_same(self, other: Domain | None) -> bool:
         """Whether the other is this domain, or a product of the same parts."""
         return other is self or (other is not None and bool(self.parts) and self.parts == other.parts)
@@ -165,9 +170,9 @@ class Domain:
         if self.bounds is None:
             return np.ones(len(rows), dtype=np.bool_)
         if isinstance(self.bounds, str):
-            return np.all(rows >= -_ROUNDING, axis=1) & (np.abs(rows.sum(axis=1) - 1.0) <= _ROUNDING)
+            return np.all(rows >= -ROUNDING, axis=1) & (np.abs(rows.sum(axis=1) - 1.0) <= ROUNDING)
         low, high = self.bounds
-        return np.all((rows >= low - _ROUNDING) & (rows <= high + _ROUNDING), axis=1)
+        return np.all((rows >= low - ROUNDING) & (rows <= high + ROUNDING), axis=1)
 
     def get_config(self) -> dict[str, Any]:
         """What `from_config` needs, for JSON; for a product, the names of its parts.

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
 
 from ltn.core import Function, Predicate, Proposition
-from ltn.core.models import ClassifierModel
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicValueError
 from ltn.evaluation.groundings import Choice
@@ -104,7 +103,7 @@ def fill(knowledge: KnowledgeBase, config: Config, operators: Hyperparameters) -
         elif kind == "proposition":
             language.propositions[name] = Proposition(**part["grounding"])
         else:
-            language.symbols[name] = _read_symbol(part["grounding"])
+            language.symbols[name] = _read_symbol(part["grounding"], language.symbols)
     knowledge.restore([_read_axiom(language, axiom) for axiom in config["axioms"]], operators)
 
 
@@ -120,6 +119,8 @@ def _config(
 ) -> Config:
     """The configuration of a theory; `pack` turns networks and regularizers into what stands in it."""
     language = knowledge.language
+    # Each network stands once in the file, under the first symbol that has it.
+    owners: dict[int, str] = {}
     return {
         "name": settings["name"],
         "hyperparameters": knowledge.operators.get_config(),
@@ -128,7 +129,7 @@ def _config(
         "signature": language.signature.get_config(),
         "choices": {name: choice.get_config() for name, choice in language.choices.items()},
         # In the order of declaration, which is also that of the weights and of the optimizer's variables.
-        "declarations": [part for layer in layers for part in _declarations(language, layer, pack)],
+        "declarations": [part for layer in layers for part in _declarations(language, layer, pack, owners)],
         "axioms": [
             {
                 "name": axiom.name,
@@ -142,7 +143,7 @@ def _config(
 
 
 def _declarations(
-    language: Language, layer: keras.Layer, pack: Callable[[Any], Any]
+    language: Language, layer: keras.Layer, pack: Callable[[Any], Any], owners: dict[int, str]
 ) -> Iterator[dict[str, Any]]:
     """What a layer grounds: individuals, a proposition, or symbols (several may share it)."""
     if any(layer is table for table in language.individuals):
@@ -154,7 +155,9 @@ def _declarations(
             yield {"kind": "proposition", "name": name, "grounding": grounding}
     for name, symbol in language.symbols.items():
         if symbol is layer:
-            yield {"kind": "symbol", "name": name, "grounding": _symbol(symbol, pack)}
+            owner = owners.setdefault(id(symbol.network), name)
+            network = {"network": pack(symbol.network)} if owner == name else {"network_of": owner}
+            yield {"kind": "symbol", "name": name, "grounding": _symbol(symbol) | network}
 
 
 def _read_axiom(language: Language, config: Config) -> Axiom:
@@ -186,29 +189,16 @@ def _can_be_saved(part: Any) -> bool:
     return "__lambda__" not in written and not any("lambda" in str(warning.message) for warning in caught)
 
 
-def _symbol(symbol: Symbol, pack: Callable[[Any], Any]) -> dict[str, Any]:
-    config: dict[str, Any] = {
-        "kind": "predicate" if isinstance(symbol, Predicate) else "function",
-        "name": symbol.name,
-        "network": pack(symbol.network),
-    }
-    if isinstance(symbol.model, ClassifierModel):
-        # None where the network returns probabilities.
-        config["activation"] = getattr(symbol.model, "activation_function", None)
-        config["with_class_indexing"] = symbol.model.with_class_indexing
-    return config
+def _symbol(symbol: Symbol) -> Config:
+    kind = "predicate" if isinstance(symbol, Predicate) else "function"
+    return {"kind": kind, "name": symbol.name} | symbol.reading()
 
 
-def _read_symbol(config: dict[str, Any]) -> Symbol:
-    network = config["network"]
+def _read_symbol(config: Config, symbols: Mapping[str, Symbol]) -> Symbol:
+    network = symbols[config["network_of"]].network if "network_of" in config else config["network"]
     if isinstance(network, dict):
         network = keras.saving.deserialize_keras_object(network)
     if config["kind"] == "function":
         return Function(network, config["name"])
-    if "activation" not in config:
-        return Predicate(network, config["name"])
-    if config["activation"] is None:
-        return Predicate.FromProbabilities(network, config["with_class_indexing"], name=config["name"])
-    return Predicate.FromLogits(
-        network, config["activation"], config["with_class_indexing"], name=config["name"]
-    )
+    others = [other for other in symbols.values() if isinstance(other, Predicate)]
+    return Predicate.read_from(network, config["name"], config, others)

@@ -15,7 +15,6 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from ltn._autograph import no_autograph
 from ltn.errors import LogicValueError
 from ltn.evaluation import replicas
 from ltn.knowledge.data import Data
@@ -127,7 +126,7 @@ def function_of(
     It returns the logs of the first local replica; those of the others are the same.
     """
     # Each replica is traced in its own thread, which does not know that AutoGraph is turned off.
-    step = no_autograph(step)
+    step = tf.autograph.experimental.do_not_convert(step)
 
     def step_together(batches: Any) -> Any:
         logs = strategy.run(step, args=(next(batches),))

@@ -1,6 +1,5 @@
 """Variables and diagonals."""
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -82,15 +81,42 @@ class TestFromConstants:
             total = before + weight * 4.0
         assert float(tape.gradient(total, weight)) == 7.0
 
-    def test_a_warning_where_the_link_is_lost(self) -> None:
-        with pytest.warns(UserWarning, match="'x' is built from trainable constants outside any"):
-            ltn.Variable.from_constants("x", self.constants(trainable=True))
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            x = ltn.Variable.from_constants("x", self.constants(trainable=False))
-            # Compiled code may be recorded from outside.
-            learned = self.constants(trainable=True)
-            tf.function(lambda: ltn.Variable.from_constants("x", learned).tensor)()
+    first = ltn.Function.Lambda(lambda x: x[:, :1])
+
+    @pytest.mark.parametrize("compiled", [False, True])
+    def test_a_warning_where_the_link_is_lost(self, compiled: bool) -> None:
+        learned = self.constants(trainable=True)
+        x = ltn.Variable.from_constants("x", learned)._copy()
+
+        def value() -> tf.Tensor:
+            with tf.GradientTape() as tape:
+                total = tf.reduce_sum(self.first(x).tensor)
+            assert tape.gradient(total, [constant.tensor for constant in learned]) == [None] * 3
+            return total
+
+        with pytest.warns(UserWarning, match="'x' is built from trainable constants outside any") as caught:
+            (tf.function(value) if compiled else value)()
+        assert len(caught) == 1
+        assert compiled or caught[0].filename == __file__
+
+    def test_no_warning_where_the_constants_are_only_measured(self) -> None:
+        learned = self.constants(trainable=True)
+
+        def measure() -> tf.Tensor:
+            return tf.reduce_sum(self.first(ltn.Variable.from_constants("x", learned)).tensor)
+
+        # Warnings are errors.
+        measure()
+        compiled = tf.function(measure)
+        compiled()
+        for function in (measure, compiled):
+            # The compiled one was traced where no tape recorded.
+            with tf.GradientTape() as tape:
+                total = function()
+            for gradient in tape.gradient(total, [constant.tensor for constant in learned]):
+                assert_close(gradient, [1.0, 0.0])
+        with tf.GradientTape():
+            self.first(x := ltn.Variable.from_constants("x", self.constants(trainable=False)))
         assert x.tensor.shape == (3, 2)
 
 

@@ -227,3 +227,46 @@ def test_attributes() -> None:
     assert repr(Exists) == "Wrapper_Quantifier(Aggreg_pMean(p=2, stable=True), semantics='exists')"
     assert repr(SatAgg) == "Wrapper_Formula_Aggregator(Aggreg_pMeanError(p=2, stable=True))"
     assert repr(Not) == "Wrapper_Connective(Not_Std())"
+
+
+def test_a_mask_is_turned_to_the_axes_of_the_formula() -> None:
+    """The formula has a gradient, and its mask none: a large formula is not transposed for its guard."""
+    d, e = ltn.Variable("d", range(10)), ltn.Variable("e", range(10))
+    truth = ltn.Predicate.Lambda(lambda args: tf.sigmoid(args[0] - args[1] + args[2]))
+    adds_up = ltn.Predicate.Lambda(lambda args: args[0] + args[1] == args[2])
+    Exists = ltn.Wrapper_Quantifier(ltn.fuzzy_ops.Aggreg_pMean(), "exists")
+
+    def value(images: tf.Tensor) -> tf.Tensor:
+        n = ltn.Variable("n", images)
+        formula = Exists((d, e), truth([n, d, e]), mask=adds_up([d, e, n]))
+        assert formula.free_vars == ["n"]
+        return formula.tensor
+
+    images = tf.constant([3.0, 0.0, 17.0, 30.0])
+    operations = tf.function(value).get_concrete_function(images).graph.get_operations()
+    assert [op.outputs[0].dtype for op in operations if op.type == "Transpose"] == [tf.float32]
+    expected = []
+    for image in images.numpy():
+        pairs = [(i, j) for i in range(10) for j in range(10) if i + j == image]
+        truths = [1e-4 + (1 - 1e-4) / (1 + np.exp(-(image - i + j))) for i, j in pairs]
+        expected.append(np.sqrt(np.mean(np.square(truths))) if truths else 0.0)
+    assert_close(value(images), expected)
+
+
+def test_the_free_variables_of_a_guarded_formula_keep_their_order() -> None:
+    x, y, z = (
+        ltn.Variable(label, np.linspace(0.1, 0.9, size)) for label, size in (("x", 2), ("y", 3), ("z", 4))
+    )
+    P = ltn.Predicate.Lambda(lambda args: args[0] * args[1] * args[2])
+    guard = ltn.Predicate.Lambda(lambda args: args[0] < args[1] + 0.3)
+    Mean = ltn.Wrapper_Quantifier(ltn.fuzzy_ops.Aggreg_Mean(), "forall")
+    # Those of the mask come first, in their order.
+    found = Mean(x, P([y, x, z]), mask=guard([z, y]))
+    assert found.free_vars == ["z", "y"]
+    assert found.tensor.shape == (4, 3)
+    same = Mean(x, P([y, x, z]), mask=guard([y, z]))
+    assert same.free_vars == ["y", "z"]
+    truths = P([y, x, z]).tensor.numpy().mean(axis=1)
+    for formula, order in ((found, (1, 0)), (same, (0, 1))):
+        inside = guard([z, y] if formula is found else [y, z]).tensor.numpy()
+        assert_close(formula.tensor, np.where(inside, truths.transpose(order), 1.0))

@@ -365,3 +365,32 @@ def test_eager_code_sees_the_value_of_a_tensor_p(kind: Any) -> None:
         operator(tf.constant([0.25, 0.25]), p=kind(-100.0))
     with pytest.raises(LogicValueError, match=r"got 0\.5"):
         fo.Aggreg_pMeanError(p=kind(0.5))
+
+
+@pytest.mark.parametrize("operator", [fo.Aggreg_pMean(), fo.Aggreg_pMeanError(), fo.Aggreg_LogMeanExp()])
+def test_a_tensor_p_that_is_too_small_is_seen_in_graphs_under_debug(operator: fo.Aggregator) -> None:
+    truths = (
+        tf.constant([-0.25, -0.5]) if isinstance(operator, fo.Aggreg_LogMeanExp) else tf.constant([0.25, 0.5])
+    )
+
+    def mean(p: tf.Tensor) -> tf.Tensor:
+        return operator(truths, p=p)
+
+    good, bad = tf.constant(2.0), tf.constant(-100.0)
+    unchecked = tf.function(mean)
+    unchecked(bad)
+    assert "Assert" not in {op.type for op in unchecked.get_concrete_function(bad).graph.get_operations()}
+    with ltn.debug():
+        checked = tf.function(mean)
+        assert_close(checked(good), unchecked(good))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="`p` must be a finite number"):
+            checked(bad)
+    # What is known when the graph is traced needs no check of the graph.
+    with pytest.raises(LogicValueError, match=r"`p` must be a finite number .*; got -100\.0\."):
+        tf.function(lambda: operator(truths, p=tf.constant(-100.0)))()
+
+
+def test_eps_cannot_be_set() -> None:
+    with pytest.raises(LogicValueError, match=r"`eps` is the paper's 0\.0001, .* cannot be set; got 0\.01\."):
+        fo.eps = 0.01
+    assert fo.eps == 1e-4

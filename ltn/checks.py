@@ -21,10 +21,10 @@ class debug:
     """Check values and sizes in code that is compiled from now on.
 
     Eager code is always checked: a truth value outside [0, 1], or NaN, is an error that names the
-    predicate, and so are class indices that do not exist and numbers of individuals that do not agree.
-    Functions traced while `debug` is in force contain the same checks, and raise
-    `tf.errors.InvalidArgumentError`; those traced otherwise contain none and lose no time. XLA
-    (`jit_compile=True`) drops them.
+    predicate, and so are class indices that do not exist, numbers of individuals that do not agree, a `p`
+    below 1, and values of a function outside the bounds of its domain. Functions traced while `debug` is in
+    force contain the same checks, and raise `tf.errors.InvalidArgumentError`; those traced otherwise contain
+    none and lose no time. XLA (`jit_compile=True`) drops them.
 
     Call it once to switch the checks on (`debug(False)` switches them off), or use it as a context
     manager around the first call of the function.
@@ -66,7 +66,13 @@ def check(
                 advice = "NaN comes from inputs or weights that are not finite."
             share = f"{invalid.size} of {tf.size(values)} values are invalid"
             raise LogicValueError(f"{requirement}; got {invalid[0]:g} ({share}). {advice}".rstrip())
-    elif _compiled_checks:
+    else:
+        check_in_graph(values, valid, requirement)
+
+
+def check_in_graph(values: tf.Tensor, valid: Callable[[tf.Tensor], tf.Tensor], requirement: str) -> None:
+    """Let the graph that is being traced raise if a value is not valid, where checks are on."""
+    if _compiled_checks:
         bounds = [tf.reduce_min(values), tf.reduce_max(values)]
         tf.debugging.Assert(tf.reduce_all(valid(values)), [requirement, "least and greatest:", *bounds])
 
