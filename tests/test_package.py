@@ -44,6 +44,7 @@ LAYERS = [
     "errors",
     "_autograph",
     "_private",
+    "markup",
     "fuzzy_ops",
     "language",
     "core",

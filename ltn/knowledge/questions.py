@@ -134,6 +134,13 @@ def options_of(knowledge: Knowledge, axiom: Axiom, question: Question) -> Option
     }
 
 
+def has_own_operators(knowledge: Knowledge, question: Question) -> bool:
+    """Whether a question is answered under the operators of the theory, as they are."""
+    return (
+        question.semantics is None and question.p is None and not _settings_and_data(knowledge, question)[0]
+    )
+
+
 def _operators(knowledge: Knowledge, question: Question) -> BaseSemantics:
     return knowledge.semantics if question.semantics is None else semantics_module.get(question.semantics)
 

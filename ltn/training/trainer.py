@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from ltn import _private
 from ltn.evaluation import replicas
+from ltn.knowledge.axiom_tables import note
 from ltn.knowledge.axioms import KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
 from ltn.knowledge.satisfaction import Satisfaction
@@ -100,7 +101,10 @@ class Trainer:
         fed, first = self._feeding().for_fit(x, y, settings | kwargs, can_be_endless)
         self._try(first)
         self._prepare_optimizer()
-        return keras.Model.fit(model, **fed)
+        history = keras.Model.fit(model, **fed)
+        last = {name: values[-1] for name, values in history.history.items() if values}
+        note(self._knowledge.axiom_list, last, "the last epoch of fit")
+        return history
 
     def evaluate(
         self, x: Any = None, y: Any = None, batch_size: int | None = None, *args: Any, **kwargs: Any
@@ -113,7 +117,10 @@ class Trainer:
         if _private.is_validation(kwargs):
             return keras.Model.evaluate(self._model, x, **arguments)
         fed = self._feeding().for_evaluate(x, y, arguments)
-        return evaluate(partial(keras.Model.evaluate, self._model), lambda: self.metrics_names, **fed)
+        found = evaluate(partial(keras.Model.evaluate, self._model), lambda: self.metrics_names, **fed)
+        named = found if isinstance(found, dict) else dict(zip(self.metrics_names, found, strict=False))
+        note(self._knowledge.axiom_list, named, "evaluate")
+        return found
 
     def predict(
         self, x: Any = None, batch_size: int | None = None, *args: Any, **kwargs: Any
