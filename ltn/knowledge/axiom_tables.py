@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable
+from typing import Protocol
 
 from ltn.language import Node, text
 from ltn.markup import Markup, bar, table
-
-
-class Measurement(NamedTuple):
-    """A truth value, and what measured it."""
-
-    truth: float
-    by: str
 
 
 class MeasuredAxiom(Protocol):
@@ -21,7 +14,7 @@ class MeasuredAxiom(Protocol):
 
     name: str
     proposition: str | None
-    measured: Measurement | None
+    measured: tuple[float, str] | None
 
     @property
     def weight(self) -> float: ...
@@ -33,13 +26,6 @@ class MeasuredAxiom(Protocol):
     def tree(self) -> Node | None: ...
 
 
-def note(axioms: Iterable[MeasuredAxiom], truths: Mapping[str, float], by: str) -> None:
-    """Keep the satisfaction of axioms, by name, so that it can be shown without evaluating anything."""
-    for axiom in axioms:
-        if axiom.name in truths:
-            axiom.measured = Measurement(float(truths[axiom.name]), by)
-
-
 def axiom_table(axioms: Iterable[MeasuredAxiom]) -> Markup:
     """A line for each axiom: name, satisfaction as last measured, weight, formula."""
     return table(
@@ -47,7 +33,7 @@ def axiom_table(axioms: Iterable[MeasuredAxiom]) -> Markup:
         (
             [
                 axiom.name,
-                bar(None if axiom.measured is None else axiom.measured.truth),
+                bar(None if axiom.measured is None else axiom.measured[0]),
                 _weight(axiom),
                 str(axiom) if axiom.tree is None else text(axiom.tree, unicode=True),
             ]
@@ -58,7 +44,7 @@ def axiom_table(axioms: Iterable[MeasuredAxiom]) -> Markup:
 
 def origin_of(axioms: Iterable[MeasuredAxiom]) -> str:
     """Where the satisfaction that is shown comes from."""
-    found = dict.fromkeys(axiom.measured.by for axiom in axioms if axiom.measured is not None)
+    found = dict.fromkeys(axiom.measured[1] for axiom in axioms if axiom.measured is not None)
     if not found:
         return "The satisfaction was not measured yet; fit, evaluate and report measure it."
     return f"The satisfaction as it was measured last, by {' and '.join(found)}."

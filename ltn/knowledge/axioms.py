@@ -16,7 +16,7 @@ from ltn.evaluation.plan import Options
 from ltn.evaluation.spaces import Space, space_of
 from ltn.fuzzy_ops.base import Operator
 from ltn.knowledge import rule_files
-from ltn.knowledge.axiom_tables import Measurement, axiom_table
+from ltn.knowledge.axiom_tables import axiom_table
 from ltn.knowledge.hyperparameters import Hyperparameters
 from ltn.knowledge.language import Language
 from ltn.language import Node, Quantifier, Signature, parse
@@ -58,7 +58,7 @@ class Axiom:
         self.proposition = f"weight_of_{name}" if isinstance(weight, Proposition) else None
         self._weight = weight
         self._active = active
-        self.measured: Measurement | None = None
+        self.measured: tuple[float, str] | None = None
         # Tells the knowledge base that the weight or the activity has changed.
         self.notify: Callable[[], None] = lambda: None
 

@@ -12,11 +12,10 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.table import PlanTable
 from ltn.knowledge import questions
-from ltn.knowledge.axiom_tables import note
 from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.data import Data
 from ltn.knowledge.questions import Knowledge, Question
-from ltn.knowledge.satisfaction import satisfaction
+from ltn.knowledge.satisfaction import note, satisfaction
 from ltn.language import Node, Quantifier
 from ltn.language.names import NAME
 from ltn.semantics import BaseSemantics

@@ -12,10 +12,9 @@ import tensorflow as tf
 
 from ltn import _private
 from ltn.evaluation import replicas
-from ltn.knowledge.axiom_tables import note
 from ltn.knowledge.axioms import KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
-from ltn.knowledge.satisfaction import Satisfaction
+from ltn.knowledge.satisfaction import Satisfaction, note
 from ltn.training import adam, compilation, distribution
 from ltn.training.feeding import Feeding
 from ltn.training.steps import EVALUATE, AxiomMeans, CompiledStep, Logs, evaluate
