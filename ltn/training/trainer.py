@@ -17,6 +17,7 @@ from ltn.knowledge.data import Data, read_batch
 from ltn.knowledge.satisfaction import Satisfaction, note
 from ltn.training import adam, compilation, distribution
 from ltn.training.feeding import Feeding
+from ltn.training.progress import with_line
 from ltn.training.steps import EVALUATE, AxiomMeans, CompiledStep, Logs, evaluate
 
 
@@ -92,9 +93,12 @@ class Trainer:
                 `validation_data`, which are like `x`.
 
         Returns:
-            The history: `loss`, `satisfaction` and each axiom by name, for each epoch.
+            The history: `loss`, `satisfaction` and each axiom by name, for each epoch. The line that is
+            printed shows the worst axiom only.
         """
         model = self._model
+        if verbose:
+            callbacks = with_line(callbacks, self._knowledge)
         settings = {"batch_size": batch_size, "epochs": epochs, "verbose": verbose, "callbacks": callbacks}
         can_be_endless = model.compiled and model.steps_per_execution == 1
         fed, first = self._feeding().for_fit(x, y, settings | kwargs, can_be_endless)
@@ -115,6 +119,8 @@ class Trainer:
         arguments = {"batch_size": batch_size, **dict(zip(EVALUATE[3:], args, strict=False)), **kwargs}
         if _private.is_validation(kwargs):
             return keras.Model.evaluate(self._model, x, **arguments)
+        if arguments.get("verbose", "auto"):
+            arguments["callbacks"] = with_line(arguments.get("callbacks"), self._knowledge)
         fed = self._feeding().for_evaluate(x, y, arguments)
         found = evaluate(partial(keras.Model.evaluate, self._model), lambda: self.metrics_names, **fed)
         named = found if isinstance(found, dict) else dict(zip(self.metrics_names, found, strict=False))
