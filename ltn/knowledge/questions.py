@@ -13,7 +13,8 @@ from ltn.evaluation.groundings import LabelledData
 from ltn.evaluation.plan import Options
 from ltn.evaluation.spaces import Space, space_of
 from ltn.knowledge.axioms import Axiom
-from ltn.knowledge.data import Data, as_columns, labels_in, read_batch
+from ltn.knowledge.data import Data, labels_in, read_batch
+from ltn.knowledge.datasets import all_rows
 from ltn.language import Node, Signature, parse
 from ltn.language.names import QUANTIFIERS
 from ltn.semantics import BaseSemantics
@@ -147,7 +148,7 @@ def _operators(knowledge: Knowledge, question: Question) -> BaseSemantics:
 
 def _settings_and_data(knowledge: Knowledge, question: Question) -> tuple[dict[str, Any], dict[str, Any]]:
     """The hyper-parameters that were given by name, and all data."""
-    data = {} if question.data is None else as_columns(question.data)
+    data = {} if question.data is None else all_rows(knowledge.signature, question.data)
     known = _operators(knowledge, question).hyperparameters()
     hyperparameters = {name: value for name, value in question.named.items() if name in known}
     named_data = {name: value for name, value in question.named.items() if name not in known}

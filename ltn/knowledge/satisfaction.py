@@ -68,6 +68,11 @@ def note(axioms: Sequence[Axiom], truths: Mapping[str, float], by: str) -> None:
 def _call(axiom: Axiom, evaluation: Evaluation) -> Formula:
     """The value of an axiom that is Python code."""
     code: Any = axiom.formula
+    if evaluation.groundings.has_weights:
+        raise LogicTypeError(
+            f"The axiom '{axiom.name}' is Python code, whose quantifiers know no sample weights: write it as "
+            "text, or leave the weights out."
+        )
     with evaluation.groundings.share_all().in_force():
         formula = code()
     if not isinstance(formula, Formula) or formula.free_vars:

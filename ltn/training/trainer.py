@@ -12,8 +12,9 @@ import tensorflow as tf
 
 from ltn import _private
 from ltn.evaluation import replicas
+from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.knowledge.axioms import KnowledgeBase
-from ltn.knowledge.data import Data, read_batch
+from ltn.knowledge.data import Data, read_batch, with_weights
 from ltn.knowledge.satisfaction import Satisfaction, note
 from ltn.training import adam, compilation, distribution
 from ltn.training.feeding import Feeding
@@ -219,7 +220,8 @@ class Trainer:
         return tf.add_n([self._knowledge.space.loss(found.total), self.penalty(), *self._model.losses])
 
     def _log(self, batch: Data, found: Satisfaction, loss: tf.Tensor) -> Logs:
-        size = replicas.total(tf.shape(next(iter(batch.values())))[0])
+        rows = tf.shape(next(iter(batch.values())))[0]
+        size = replicas.total(tf.reduce_sum(batch[ROW_WEIGHTS]) if ROW_WEIGHTS in batch else rows)
         _private.loss_tracker(self._model).update_state(loss, sample_weight=size)
         truths = self._knowledge.space.truth(tf.stack([found.total, *found.axioms]))
         self.means.update_state(truths, size)
@@ -227,10 +229,10 @@ class Trainer:
 
     def _batch(self, data: Any) -> dict[str, Any]:
         """The dictionary of a batch, checked here: Keras would wrap an error that `call` raises."""
-        x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
+        x, _, weights = keras.utils.unpack_x_y_sample_weight(data)
         batch = read_batch(self._knowledge.signature, x)
         self._knowledge.check_complete(batch)
-        return batch
+        return with_weights(batch, weights)
 
     # The functions that Keras calls
 
