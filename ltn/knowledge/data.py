@@ -183,9 +183,9 @@ def _domain(signature: Signature, name: str) -> Domain:
     return signature.variables[name] if name in signature.variables else signature.domains[name]
 
 
-def _check_aligned(data: Data) -> None:
+def check_aligned(data: Data) -> None:
     """Raise unless all variables have the same number of individuals: a batch takes the i-th of each."""
-    sizes = {name: values.shape[0] for name, values in data.items()}
+    sizes = {name: values.shape[0] for name, values in data.items() if name != ROW_WEIGHTS}
     if len(set(sizes.values())) > 1:
         given = ", ".join(f"'{name}' has {size}" for name, size in sizes.items())
         raise LogicValueError(
@@ -258,7 +258,7 @@ def read_data(
         return no_data()
     if isinstance(x, Mapping | pd.DataFrame):
         data = read_batch(signature, x)
-        _check_aligned(data)
+        check_aligned(data)
         check_complete(data)
         return with_weights(data, weights)
     if weights is not None:
@@ -283,12 +283,12 @@ def read_dataset(
     signature: Signature, dataset: tf.data.Dataset, check_complete: Callable[[Data], None]
 ) -> tf.data.Dataset:
     """A data set of checked batches, from one that users give; weights of rows are a column of them."""
-    spec = dataset.element_spec
-    if isinstance(spec, tuple):
-        # A target that is None, as in (batch, None, weights), has no tensors.
-        if len(spec) > 1 and tf.nest.flatten(spec[1], expand_composites=True):
-            check_no_targets(y=spec[1])
-        dataset, spec = dataset.map(lambda x, y=None, w=None: with_weights(x, w)), spec[0]
+    spec, *others = (
+        dataset.element_spec if isinstance(dataset.element_spec, tuple) else [dataset.element_spec]
+    )
+    # A target that is None, as in (batch, None, weights), has no tensors.
+    if others and tf.nest.flatten(others[0], expand_composites=True):
+        check_no_targets(y=others[0])
     if not isinstance(spec, Mapping):
         raise LogicTypeError(
             "A data set for a theory yields dictionaries from names of variables to batches; "
@@ -296,10 +296,19 @@ def read_dataset(
         )
     _check_names(signature, spec)
     for name, tensor in spec.items():
-        _check_shape(name, _domain(signature, name), tuple(tensor.shape))
-    _check_aligned({name: tensor for name, tensor in spec.items() if tensor.shape[0] is not None})
+        try:
+            _check_shape(name, _domain(signature, name), tuple(tensor.shape))
+        except LogicValueError as error:
+            raise LogicValueError(
+                f"{error} A data set yields batches: `dataset.batch(32)` makes them."
+            ) from None
+    check_aligned({name: tensor for name, tensor in spec.items() if tensor.shape[0] is not None})
     check_complete(spec)
-    return dataset.map(lambda batch: read_batch(signature, batch))
+
+    def read(x: Data, y: Any = None, weights: Any = None) -> dict[str, Any]:
+        return with_weights(read_batch(signature, x), weights)
+
+    return dataset.map(read)
 
 
 def check_no_targets(**given: Any) -> None:

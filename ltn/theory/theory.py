@@ -269,7 +269,8 @@ class Theory(keras.Model):
 
         Args:
             formula: the text of a formula (truth query) or of a term (value query).
-            data: unseen individuals for variables, by name; they need not have the same number.
+            data: unseen individuals for variables, by name; they need not have the same number. Of a
+                `tf.data.Dataset` or `keras.utils.PyDataset` of batches: all rows, which must have an end.
             semantics: other operators than those of training.
             p: the `p` of both quantifiers, where the text sets none.
             named: further data by the name of the variable, or hyper-parameters, such as `p_forall=5`.

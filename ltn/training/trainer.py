@@ -85,13 +85,23 @@ class Trainer:
     ) -> keras.callbacks.History:
         """Learn: make the axioms true on the data.
 
+        With `sample_weight=w`, numbers from 0 up, a row of weight w counts w times: a quantifier over
+        variables x_1, ..., x_h of the batch aggregates each combination of rows i_1, ..., i_h with the weight
+        w[i_1] * ... * w[i_h], and the rows of a `diag` count once. For a mean that is
+
+            forall x: P(x)  =  sum_i w[i] P(x[i]) / sum_i w[i]
+
+        A row of weight 0 is absent, one of weight 2 is there twice; other individuals than rows of the data
+        weigh 1. Logs are means over batches that count by the sums of their weights.
+
         Args:
             x: a dictionary from names of variables to arrays with the same number of individuals; or a
-                `tf.data.Dataset`, a `keras.utils.PyDataset` or a generator of such dictionaries.
+                `tf.data.Dataset`, a `keras.utils.PyDataset` or a generator of such dictionaries, or of tuples
+                (dictionary, None, sample_weight).
                 None where the axioms need no data: then an epoch is one step, or `steps_per_epoch`.
             y: None; labels are variables too.
-            batch_size, epochs, verbose, callbacks, kwargs: as for `keras.Model.fit`, also
-                `validation_data`, which are like `x`.
+            batch_size, epochs, verbose, callbacks, kwargs: as for `keras.Model.fit`, also `sample_weight`,
+                and `validation_data`, which are like `x` or (x, None, sample_weight).
 
         Returns:
             The history: `loss`, `satisfaction` and each axiom by name, for each epoch. The line that is
@@ -115,7 +125,8 @@ class Trainer:
     ) -> Any:
         """The loss, the satisfaction and the value of each axiom, averaged over batches of the data.
 
-        A list in the order of `theory.metrics_names`; with `return_dict=True` a dictionary by name.
+        A list in the order of `theory.metrics_names`; with `return_dict=True` a dictionary by name. The data,
+        and `sample_weight`, are as for `fit`.
         """
         arguments = {"batch_size": batch_size, **dict(zip(EVALUATE[3:], args, strict=False)), **kwargs}
         if _private.is_validation(kwargs):

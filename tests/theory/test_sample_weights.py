@@ -88,42 +88,43 @@ class TestTraining:
         theory = theory_of()
         return theory, logs_of(theory.fit(REPEATED, batch_size=8, epochs=2, shuffle=False, verbose=0))
 
-    def assert_law(self, theory: ltn.Theory, expected: Any, *args: Any, **settings: Any) -> None:
+    def assert_law(self, expected: Any, data: Any, **settings: Any) -> ltn.Theory:
+        theory = theory_of()
         other, logs = expected
-        found = theory.fit(*args, epochs=2, verbose=0, **settings)
+        found = theory.fit(data, epochs=2, verbose=0, **settings)
         for name, values in logs_of(found).items():
             assert_close(values, logs[name.removeprefix("val_")], rtol=1e-5)
         assert_same_weights(theory, other, atol=ATOL)
+        return theory
 
     def test_of_a_dictionary(self, expected: Any) -> None:
-        theory = theory_of()
-        self.assert_law(theory, expected, DATA, sample_weight=WEIGHTS)
+        theory = self.assert_law(expected, DATA, sample_weight=WEIGHTS)
         logs = theory.evaluate(DATA, sample_weight=WEIGHTS, verbose=0)
         assert_close(logs, expected[0].evaluate(REPEATED, verbose=0), rtol=1e-5)
         assert_close(theory.report(dataset()).satisfaction, expected[0].report(REPEATED).satisfaction)
 
     def test_of_a_data_set(self, expected: Any) -> None:
-        self.assert_law(theory_of(), expected, dataset())
+        self.assert_law(expected, dataset())
 
     def test_of_a_generator(self, expected: Any) -> None:
         def batches() -> Iterator[Any]:
             for _ in range(2):
                 yield DATA, None, WEIGHTS
 
-        self.assert_law(theory_of(), expected, batches(), steps_per_epoch=1)
+        self.assert_law(expected, batches(), steps_per_epoch=1)
 
     @needs_new_keras
     def test_of_several_replicas(self) -> None:
         strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
         axioms = ("close", "related")
-        theories = [theory_of(which, axioms) for which in (None, strategy)]
+        one, several = (theory_of(which, axioms) for which in (None, strategy))
         logs = [
             logs_of(theory.fit(DATA, sample_weight=WEIGHTS, batch_size=4, shuffle=False, verbose=0))
-            for theory in theories
+            for theory in (one, several)
         ]
         for name in logs[0]:
             assert_close(logs[0][name], logs[1][name], rtol=1e-5)
-        assert_same_weights(*theories, atol=ATOL)
+        assert_same_weights(one, several, atol=ATOL)
 
     def test_of_validation_data(self) -> None:
         theory = theory_of(axioms=("all",))
