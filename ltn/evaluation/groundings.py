@@ -183,8 +183,10 @@ class Groundings:
 
     def is_weighted(self, variable: str) -> bool:
         """Whether the individuals of a variable are rows of data that have weights."""
+        if not self.has_weights:
+            return False
         kind, _ = self._whole_source(variable) or ("none", "")
-        return self.has_weights and kind in ("data", "gathered")
+        return kind in ("data", "gathered")
 
     def weights(self, variable: str) -> tf.Tensor:
         """The weights of the individuals of a variable that is weighted, (k,)."""

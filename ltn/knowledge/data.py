@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
+from ltn._autograph import no_autograph
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.language import Domain, Signature
@@ -223,18 +224,24 @@ def with_weights(batch: Data, weights: Any) -> dict[str, Any]:
 
 
 def _check_weights(weights: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
-    message = "`sample_weight` must be finite numbers from 0 up, one for each row, not all 0"
+    message = "`sample_weight` must be finite numbers from 0 up, one for each row"
     if not tf.executing_eagerly():
-        # Of a batch, all may be 0.
         fine = (tf.size(weights) == count) & tf.reduce_all((weights >= 0.0) & (weights < np.inf))
         with tf.control_dependencies([tf.debugging.Assert(fine, [message, weights])]):
             return tf.identity(weights)
     wrong = np.flatnonzero(~((weights.numpy() >= 0.0) & np.isfinite(weights.numpy())))
     if len(wrong):
         raise LogicValueError(f"{message}; got {weights.numpy()[wrong[0]]} in row {wrong[0]}.")
-    if not weights.numpy().any():
-        raise LogicValueError(f"{message}; got {len(weights)} zeros: no row counts.")
     return weights
+
+
+def check_some_count(data: dict[str, Any]) -> dict[str, Any]:
+    """The data; raise where all of their rows weigh 0. Those of a batch may."""
+    if ROW_WEIGHTS in data and not data[ROW_WEIGHTS].numpy().any():
+        raise LogicValueError(
+            f"All {len(data[ROW_WEIGHTS])} rows of the data have the weight 0: none of them counts."
+        )
+    return data
 
 
 def empty_batch() -> dict[str, tf.Tensor]:
@@ -260,7 +267,7 @@ def read_data(
         data = read_batch(signature, x)
         check_aligned(data)
         check_complete(data)
-        return with_weights(data, weights)
+        return check_some_count(with_weights(data, weights))
     if weights is not None:
         raise LogicTypeError(
             "`sample_weight` is for a dictionary of arrays; a data set yields its weights itself, as "
@@ -305,6 +312,7 @@ def read_dataset(
     check_aligned({name: tensor for name, tensor in spec.items() if tensor.shape[0] is not None})
     check_complete(spec)
 
+    @no_autograph
     def read(x: Data, y: Any = None, weights: Any = None) -> dict[str, Any]:
         return with_weights(read_batch(signature, x), weights)
 

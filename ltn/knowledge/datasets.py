@@ -9,7 +9,7 @@ import keras
 import tensorflow as tf
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.knowledge.data import Data, as_columns, read_batch, read_dataset, with_weights
+from ltn.knowledge.data import Data, as_columns, check_some_count, read_batch, read_dataset, with_weights
 from ltn.language import Signature
 
 
@@ -50,4 +50,4 @@ def _join(batches: Iterator[Data]) -> Data:
     found = list(batches)
     if not found:
         raise LogicValueError("The data set has no batches, and so no individuals.")
-    return {name: tf.concat([batch[name] for batch in found], axis=0) for name in found[0]}
+    return check_some_count({name: tf.concat([batch[name] for batch in found], axis=0) for name in found[0]})

@@ -39,8 +39,9 @@ def report(
 ) -> pd.DataFrame:
     """A table of the axioms: `axiom`, `satisfaction`, `weight`, `formula`, on all the data at once.
 
-    The arguments are those of `query`. In a notebook the table has bars; printed, its formulas are cut to the
-    width that pandas prints.
+    The arguments are those of `query`; of a data set all rows are taken, one batch after the other, with the
+    weights that it yields. In a notebook the table has bars; printed, its formulas are cut to the width that
+    pandas prints.
     """
     axioms, question = theory.axiom_list, Question(data, semantics, p, named)
     evaluation = questions.evaluation_for(theory, question, theory.chunk)
@@ -74,7 +75,8 @@ def explain(
     """The groundings that satisfy a formula least: its variables, and the truth of what it claims of them.
 
     The universal quantifiers at the front of the formula are taken off, and free variables count as bound by
-    them; without any, the table has one row. The other arguments are those of `query`.
+    them; without any, the table has one row. The other arguments are those of `query`; of a data set all rows
+    are taken, whatever they weigh.
 
     Args:
         axiom: an axiom, also by its name; or any formula.
