@@ -90,11 +90,11 @@ class TestTraining:
     @pytest.fixture(scope="class")
     @classmethod
     def expected(cls) -> tuple[ltn.Theory, dict[str, list[float]]]:
-        theory = theory_of()
+        theory = theory_of(axioms=("close",))
         return theory, logs_of(theory.fit(REPEATED, batch_size=8, epochs=2, shuffle=False, verbose=0))
 
     def assert_law(self, expected: Any, data: Any, **settings: Any) -> ltn.Theory:
-        theory = theory_of()
+        theory = theory_of(axioms=("close",))
         other, logs = expected
         found = theory.fit(data, epochs=2, verbose=0, **settings)
         for name, values in logs_of(found).items():
