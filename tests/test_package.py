@@ -44,6 +44,7 @@ LAYERS = [
     "errors",
     "_private",
     "checks",
+    "markup",
     "fuzzy_ops",
     "language",
     "core",

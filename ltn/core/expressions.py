@@ -14,6 +14,11 @@ import tensorflow as tf
 from ltn._private import user_code
 from ltn.core import axes, in_force
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.language.parser import in_signs
+from ltn.markup import bar, element, frame_table, markup, table
+
+# How many individuals of a variable a notebook shows.
+_MOST_SHOWN = 10
 
 
 class Expression:
@@ -48,11 +53,14 @@ class Expression:
             raise LogicValueError(f"Free variables must be distinct; got {self.free_vars}.")
 
     def __repr__(self) -> str:
-        if tf.executing_eagerly() and hasattr(self.tensor, "numpy"):
+        if self._has_value():
             value = np.array2string(self.tensor.numpy(), precision=4)
         else:
             value = f"<shape {self.tensor.shape}>"
         return f"{type(self).__name__}(tensor={value}, free_vars={list(self.free_vars)})"
+
+    def _has_value(self) -> bool:
+        return tf.executing_eagerly() and hasattr(self.tensor, "numpy")
 
     def take(self, free_var: str, indices: int | Sequence[int]) -> Expression:
         """Select individuals of one free variable.
@@ -131,9 +139,8 @@ class Expression:
             return pd.DataFrame(features, index=_index(indexes))
         if len(indexes) < 2:
             return pd.DataFrame({"truth": values.reshape(-1)}, index=_index(indexes))
-        return pd.DataFrame(
-            values.reshape(-1, values.shape[-1]), index=_index(indexes[:-1]), columns=indexes[-1]
-        )
+        table_of_truths = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
+        return pd.DataFrame(table_of_truths, index=_index(indexes[:-1]), columns=indexes[-1])
 
     def _get_axis_of_free_var(self, free_var: str) -> int:
         if free_var not in self.free_vars:
@@ -203,6 +210,22 @@ class Formula(Expression):
     if TYPE_CHECKING:  # the kind is kept
 
         def take(self, free_var: str, indices: int | Sequence[int]) -> Formula: ...
+
+    def _repr_html_(self) -> str:
+        if not self._has_value():
+            return markup(repr(self))
+        title = type(self).__name__ if self.text is None else in_signs(self.text)
+        if not self.free_vars:
+            return table([], [[title, bar(float(self))]])
+        # Of each variable the first individuals, so that a large table is not a long page.
+        few: Expression = self
+        cut = []
+        for variable, size in zip(self.free_vars, self.tensor.shape, strict=True):
+            if size > _MOST_SHOWN:
+                few = few.take(variable, range(_MOST_SHOWN))
+                cut.append(f"{variable}: the first {_MOST_SHOWN} of {size:,} individuals")
+        truths = frame_table(few.to_frame(), lambda _, truth: bar(truth))
+        return element("div", element("p", title), truths, *(element("p", note) for note in cut))
 
     def __invert__(self) -> Formula:
         return connect(in_force.connectives().Not, self)

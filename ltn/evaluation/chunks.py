@@ -86,6 +86,8 @@ class QuantifyInChunks(Aggregation):
         # They are read outside the loop: inside it, replicas would have to meet in every slice.
         counts = [axes.size_of(groundings.variable(variable), 0) for variable in group]
         count = _known_size(check_same_size(f"diag({', '.join(group)})", counts))
+        for variable in filter(groundings.is_weighted, groundings.signature.variables):
+            groundings.weights(variable)
         others = combinations(groundings, self.node, lambda v: axes.size_of(groundings.variable(v), 0), group)
         limit = min(self.chunk, tf.int32.max)
         if isinstance(count, int) and isinstance(others, int):

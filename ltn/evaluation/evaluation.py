@@ -159,7 +159,8 @@ class Evaluation:
         sizes = () if self.settings.chunk is None else tuple(groundings.count(v) for v, _ in sources)
         operators = tuple(_kind(operator) for operator in vars(semantics).values())
         owners = tuple(owner_of(number, options) for number in range(len(nodes)))
-        key = (tuple(nodes), owners, self.settings, replicas.count(), sources, sizes, operators)
+        weighted = groundings.has_weights
+        key = (tuple(nodes), owners, self.settings, replicas.count(), sources, sizes, weighted, operators)
 
         def make() -> Plan:
             planner = Planner(world, self.settings, RULES, self.plans.memory)

@@ -18,6 +18,8 @@ from ltn.language import Domain, Signature
 _in_force: contextvars.ContextVar[Groundings | None] = contextvars.ContextVar("groundings", default=None)
 
 
+# The weights of the rows of a batch, among its data; not a legal name.
+ROW_WEIGHTS = "row weights"
 # Where individuals come from: the kind, "data", "gathered" (the data of all replicas), "choice", "domain" or
 # "slice", and a name.
 Source = tuple[str, str]
@@ -174,6 +176,27 @@ class Groundings:
         """The individuals of a source, (k, *features), for a variable that ranges over them."""
         return self._individuals(source, self.signature.variables[variable])
 
+    @property
+    def has_weights(self) -> bool:
+        """Whether the rows of the data have weights."""
+        return ROW_WEIGHTS in self.data
+
+    def is_weighted(self, variable: str) -> bool:
+        """Whether the individuals of a variable are rows of data that have weights."""
+        if not self.has_weights:
+            return False
+        kind, _ = self._whole_source(variable) or ("none", "")
+        return kind in ("data", "gathered")
+
+    def weights(self, variable: str) -> tf.Tensor:
+        """The weights of the individuals of a variable that is weighted, (k,)."""
+        kind, _ = self._whole_source(variable) or ("none", "")
+        weights = self._individuals((kind, ROW_WEIGHTS), self.signature.variables[variable])
+        if variable not in self._slices:
+            return weights
+        start, size = self._slices[variable]
+        return tf.slice(weights, [start], [size])
+
     def constant(self, name: str) -> tf.Tensor:
         """The grounding of a constant, of shape `features`."""
         domain = self.signature.constants[name]
@@ -235,7 +258,7 @@ class Groundings:
     def explain_missing(self, variable: str) -> str:
         """The message for a variable that has no individuals."""
         domain = self.signature.variables[variable].name
-        given = ", ".join(f"'{name}'" for name in self.data) or "none"
+        given = ", ".join(f"'{name}'" for name in self.data if name != ROW_WEIGHTS) or "none"
         return (
             f"The variable '{variable}' has no individuals: give data for it, as {{'{variable}': array}} "
             f"(data came for: {given}), or declare constants or values of its domain '{domain}'."

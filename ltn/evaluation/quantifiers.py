@@ -17,6 +17,7 @@ from ltn.evaluation import guards, replicas
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.plan import Execution, Reader, Step, Value
 from ltn.evaluation.planner import FormulaIn, IndexOn, Planner, Request, Rule, SizeOf, TuplesOf
+from ltn.evaluation.tuples import add_weights
 from ltn.fuzzy_ops import Aggregator
 from ltn.fuzzy_ops.aggregation import Part
 from ltn.language import Quantifier
@@ -31,6 +32,7 @@ class Operands(NamedTuple):
         axis: the axes to aggregate; where there are segments, those besides the axis of tuples.
         mask: which values count, of their shape, or None.
         ids, groups: the segment of each tuple, and the sizes of the axes that the segments stand for.
+        weights: how often each value counts, broadcasting with the values; or None.
     """
 
     values: tf.Tensor
@@ -38,9 +40,11 @@ class Operands(NamedTuple):
     mask: tf.Tensor | None = None
     ids: tf.Tensor | None = None
     groups: Sequence[axes.Size] = ()
+    weights: tf.Tensor | None = None
 
     def aggregate(self, operator: Any, empty: float, options: dict[str, Any]) -> tf.Tensor:
         """The aggregate, over the axes that stay free."""
+        options = options | self._weighing(operator)
         if self.ids is None:
             return aggregate(operator, self.values, self.axis, self.mask, empty, **options)
         count = math.prod(self.groups)
@@ -50,10 +54,22 @@ class Operands(NamedTuple):
 
     def part(self, operator: Aggregator, options: dict[str, Any]) -> Part:
         """What the aggregator keeps of these values, over the axes that stay free."""
+        options = options | self._weighing(operator)
         if self.ids is None:
             return operator.part(self.values, self.axis, self.mask, **options)
         found = operator.part(self.values, self.axis, ids=self.ids, count=math.prod(self.groups), **options)
         return Part(*map(self._unfold, found))
+
+    def _weighing(self, operator: Any) -> dict[str, Any]:
+        """What tells an aggregator the weights, if there are any."""
+        if self.weights is None:
+            return {}
+        if not isinstance(operator, Aggregator):
+            raise LogicTypeError(
+                f"Sample weights need quantifiers with an aggregator of ltn.fuzzy_ops; got {operator!r}. "
+                "Leave the weights out, or choose other operators."
+            )
+        return {"weights": self.weights}
 
     def _unfold(self, segments: tf.Tensor) -> tf.Tensor:
         rest = [axes.size_of(segments, axis) for axis in range(1, segments.shape.rank)]
@@ -86,19 +102,25 @@ class OverAxes(Range):
 
     bound: tuple[str, ...]
     mask: Value | None
+    weights: tuple[Value, ...] = ()
+
+    @property
+    def _order(self) -> list[str]:
+        return axes.union([() if self.mask is None else self.mask.axes, self.body.axes])
 
     @property
     def free(self) -> tuple[str, ...]:
-        order = axes.union([() if self.mask is None else self.mask.axes, self.body.axes])
-        return tuple(label for label in order if label not in self.bound)
+        return tuple(label for label in self._order if label not in self.bound)
 
     def operands(self, execution: Execution) -> Operands:
         mask = None if self.mask is None else execution.formula(self.mask)
         values, selected, axis, _ = operands(self.bound, execution.formula(self.body), mask)
-        return Operands(values, axis, selected)
+        found = [(execution[value], value.axes) for value in self.weights]
+        return Operands(values, axis, selected, weights=_product(found, self._order))
 
     def describe(self) -> str:
-        return f"over {', '.join(self.bound)}" + ("" if self.mask is None else ", masked")
+        masked = "" if self.mask is None else ", masked"
+        return f"over {', '.join(self.bound)}{masked}{', weighted' if self.weights else ''}"
 
 
 @dataclass(frozen=True)
@@ -111,12 +133,15 @@ class OverTuples(Range):
         whole: further axes that are bound, with their sizes.
         kept: the axes that the tuples are drawn from and that stay, each with the index of each tuple there
             and its size.
+        weights: the weights of individuals that are bound, with the index of each tuple among them, or None
+            where all of them are bound.
     """
 
     label: str
     tuples: Value
     whole: tuple[tuple[str, Value], ...]
     kept: tuple[tuple[str, Value, Value], ...]
+    weights: tuple[tuple[Value, Value | None], ...] = ()
 
     @property
     def _rest(self) -> list[str]:
@@ -135,18 +160,34 @@ class OverTuples(Range):
             sizes[self.label] = axes.size_of(execution[self.tuples][0], 0)
             values = axes.broadcast(values, self.body.axes, order, sizes)
         axis = tuple(range(1, 1 + len(self.whole)))
+        found = [
+            (execution[value], value.axes)
+            if index is None
+            else (tf.gather(execution[value], execution[index]), (self.label,))
+            for value, index in self.weights
+        ]
+        weights = _product(found, order)
         if not self.kept:
-            return Operands(values, (0, *axis))
+            return Operands(values, (0, *axis), weights=weights)
         groups = [execution[size] for _, _, size in self.kept]
         ids = None
         for (_, index, _), size in zip(self.kept, groups, strict=True):
             ids = execution[index] if ids is None else ids * size + execution[index]
-        return Operands(values, axis, ids=ids, groups=groups)
+        return Operands(values, axis, ids=ids, groups=groups, weights=weights)
 
     def describe(self) -> str:
         bound = ", ".join([self.label, *dict(self.whole)])
         kept = ", ".join(label for label, _, _ in self.kept)
-        return f"over {bound}" + (f", by {kept}" if kept else "")
+        return f"over {bound}{f', by {kept}' if kept else ''}{', weighted' if self.weights else ''}"
+
+
+def _product(weights: Sequence[tuple[tf.Tensor, Sequence[str]]], order: Sequence[str]) -> tf.Tensor | None:
+    """The weights of combinations of individuals, from those on each axis; None where there are none."""
+    found = None
+    for tensor, labels in weights:
+        on_axis = axes.align(tensor, labels, order)
+        found = on_axis if found is None else found * on_axis
+    return found
 
 
 @dataclass(frozen=True)
@@ -261,20 +302,28 @@ def plan_range(
         mask = None if node.guard is None else (yield planner.guard(node.guard, outer))
         if planner.settings.traced and has_variables(planner, node):
             yield planner.formula(node.body, narrow(planner, node, outer), owner)
-        return OverAxes((yield planner.formula(node.body, outer, owner)), bound, mask)
+        body = yield planner.formula(node.body, outer, owner)
+        return OverAxes(
+            body, bound, mask, tuple(filter(None, (add_weights(planner, axis) for axis in bound)))
+        )
     inner = narrow(planner, node, outer)
     body = yield planner.formula(node.body, inner, owner)
     label = inner[planner.free(node.guard)[0]] if node.guard is not None else ""
     tuples = planner.frames.tuples(label)
     if tuples is None:
         raise RuntimeError("A guard with variables selects tuples.")
-    whole, kept = [], []
+    whole, kept, weights = [], [], []
     for parent in (axis for axis in bound if axis not in tuples.parents):
         whole.append((parent, (yield SizeOf(parent))))
     for parent in (axis for axis in tuples.parents if axis not in bound):
         variable = next(variable for variable, axis in tuples.members.items() if axis == parent)
         kept.append((parent, (yield IndexOn(label, variable, parent)), (yield SizeOf(parent))))
-    return OverTuples(body, label, (yield TuplesOf(label)), tuple(whole), tuple(kept))
+    for axis, group in zip(bound, node.groups, strict=True):
+        of_axis = add_weights(planner, axis)
+        if of_axis is not None:
+            index = (yield IndexOn(label, group[0], axis)) if axis in tuples.parents else None
+            weights.append((of_axis, index))
+    return OverTuples(body, label, (yield TuplesOf(label)), tuple(whole), tuple(kept), tuple(weights))
 
 
 def bind_all(planner: Planner, node: Quantifier, frame: Frame) -> dict[str, str]:

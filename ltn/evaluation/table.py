@@ -13,7 +13,9 @@ from ltn.evaluation.calls import Output
 from ltn.evaluation.chunks import QuantifyInChunks
 from ltn.evaluation.plan import Execution, Plan, Step, Value
 from ltn.evaluation.runs import NetworkRun
+from ltn.markup import element, table
 
+_HEADER = ("", "step", "reads", "axes", "shape", "network rows", "tuples", "memory")
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -79,9 +81,10 @@ class PlanTable:
         frame = pd.DataFrame([line._asdict() for line in self.lines], columns=Line._fields)
         return frame.astype({"rows": "Int64", "tuples": "Int64"}).set_index("number")
 
-    def __repr__(self) -> str:
-        header = ("", "step", "reads", "axes", "shape", "network rows", "tuples", "memory")
-        cells = [
+    @property
+    def _cells(self) -> list[tuple[str, ...]]:
+        """What is shown of each step, below `_HEADER`."""
+        return [
             (
                 line.number,
                 line.step,
@@ -94,12 +97,22 @@ class PlanTable:
             )
             for line in self.lines
         ]
-        widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
+
+    @property
+    def _sum(self) -> str:
+        return f"{len(self.lines)} steps, {_format_bytes(self.memory)} of values"
+
+    def __repr__(self) -> str:
+        rows = [_HEADER, *self._cells]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         text = [
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in (header, *cells)
+            for row in rows
         ]
-        return "\n".join([*text, f"{len(cells)} steps, {_format_bytes(self.memory)} of values"])
+        return "\n".join([*text, self._sum])
+
+    def _repr_html_(self) -> str:
+        return element("div", table(_HEADER, self._cells), element("p", self._sum))
 
 
 def _lines(plan: Plan, execution: Execution, prefix: str = "") -> Iterator[Line]:

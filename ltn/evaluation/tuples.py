@@ -40,6 +40,25 @@ class IndividualsOf(Step):
 
 
 @dataclass(frozen=True)
+class WeightsOf(Step):
+    """The weights of the rows of data on an axis, (k,)."""
+
+    label: str
+    source: tuple[str, str]
+    variable: str = field(compare=False)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return (self.label,)
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        return execution.world.groundings.weights(self.variable)
+
+    def describe(self) -> str:
+        return f"weights of {self.label}"
+
+
+@dataclass(frozen=True)
 class Size(Step):
     """The number of individuals on an axis; the variables of a `diag` must have the same number."""
 
@@ -166,6 +185,16 @@ def add_individuals(planner: Planner, variable: str) -> Value:
     if source is None:
         raise LogicValueError(planner.groundings.explain_missing(variable))
     return planner.add(IndividualsOf(source, variable))
+
+
+def add_weights(planner: Planner, label: str) -> Value | None:
+    """The weights of the rows of data on an axis of individuals; None where they have none."""
+    groundings = planner.groundings
+    for variable in planner.frames.groups[label]:
+        source = groundings.source(variable)
+        if source is not None and groundings.is_weighted(variable):
+            return planner.add(WeightsOf(label, source, variable))
+    return None
 
 
 def plan_size(planner: Planner, request: SizeOf) -> Rule:

@@ -155,6 +155,7 @@ class Aggregator(Operator):
         mask: Any = None,
         ids: Any = None,
         count: Any = None,
+        weights: Any = None,
         **overrides: Any,
     ) -> Part:
         """What to keep of some of the values: `xs` along `axis`, or, with `ids` and `count`, its segments.
@@ -175,9 +176,11 @@ class Aggregator(Operator):
             segments = {"ids": ids, "count": count, "rank": xs.shape.rank}
         if mask is not None:
             mask = as_mask(mask)
-        rank = max(tensor.shape.rank for tensor in (xs, mask) if tensor is not None)
+        if weights is not None:
+            weights = weights_for(self, xs, weights)
+        rank = max(tensor.shape.rank for tensor in (xs, mask, weights) if tensor is not None)
         axes = positive_axes(axis, rank)
-        xs, selection = self._select(xs, mask, None, axes, segments)
+        xs, selection = self._select(xs, mask, weights, axes, segments)
         statistic = self._statistic(xs, selection, **hyperparameters)
         weight = tf.broadcast_to(self._weight(xs, selection), tf.shape(statistic))
         return Part(*(t if segments or not axes else tf.squeeze(t, axes) for t in (statistic, weight)))

@@ -16,6 +16,7 @@ from ltn.evaluation.plan import Options
 from ltn.evaluation.spaces import Space, space_of
 from ltn.fuzzy_ops.base import Operator
 from ltn.knowledge import rule_files
+from ltn.knowledge.axiom_tables import axiom_table
 from ltn.knowledge.hyperparameters import Hyperparameters
 from ltn.knowledge.language import Language
 from ltn.language import Node, Quantifier, Signature, parse
@@ -31,6 +32,7 @@ class Axiom:
         formula: the syntax tree, or a Python callable that returns a closed `ltn.Formula`.
         proposition: the name of the proposition p_w of a learned weight, with which the axiom is
             p_w & formula; else None.
+        measured: its satisfaction as `fit`, `evaluate` or `report` found it last, and which of them; or None.
 
     `str(axiom)` is text that parses to the same formula.
 
@@ -56,6 +58,7 @@ class Axiom:
         self.proposition = f"weight_of_{name}" if isinstance(weight, Proposition) else None
         self._weight = weight
         self._active = active
+        self.measured: tuple[float, str] | None = None
         # Tells the knowledge base that the weight or the activity has changed.
         self.notify: Callable[[], None] = lambda: None
 
@@ -66,6 +69,9 @@ class Axiom:
 
     def __repr__(self) -> str:
         return f"Axiom({self.name}: {self})"
+
+    def _repr_html_(self) -> str:
+        return axiom_table([self])
 
     @property
     def weight(self) -> float:

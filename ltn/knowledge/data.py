@@ -2,7 +2,8 @@
 
 A batch is a dictionary from names of variables, or of domains, to individuals, (k, *features) each. Users
 give one such dictionary, or a DataFrame with a column for each; a data set or a generator of them; or nothing
-where the axioms need no data. Individuals that have names may be given by name.
+where the axioms need no data. Individuals that have names may be given by name. The rows may have weights,
+which are one more column of a batch.
 """
 
 from __future__ import annotations
@@ -15,13 +16,17 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
+from ltn._autograph import no_autograph
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.language import Domain, Signature
 from ltn.language.names import list_names, nearest
 
 Data = Mapping[str, Any]
 # What a batch holds where the axioms need no data (tf.data has no empty elements); not a legal name.
 NOTHING = "no data"
+# The columns of a batch that are not individuals.
+_OTHERS = (NOTHING, ROW_WEIGHTS)
 
 
 # Individuals
@@ -136,7 +141,7 @@ def read_batch(signature: Signature, data: Any) -> dict[str, Any]:
     columns = as_columns(data)
     _check_names(signature, columns)
     return {
-        name: values if name == NOTHING else read_individuals(name, _domain(signature, name), values)
+        name: values if name in _OTHERS else read_individuals(name, _domain(signature, name), values)
         for name, values in columns.items()
     }
 
@@ -168,7 +173,7 @@ def labels_in(data: Data) -> dict[str, list[Any]]:
 def _check_names(signature: Signature, names: Iterable[str]) -> None:
     """Raise for data under a name that is neither a variable nor a domain."""
     for name in names:
-        if name not in signature.variables and name not in signature.domains and name != NOTHING:
+        if name not in signature.variables and name not in signature.domains and name not in _OTHERS:
             known = [*signature.variables, *signature.domains]
             close = nearest(str(name), known)
             hint = f"Did you mean '{close}'?" if close else f"Declared are: {list_names(known)}."
@@ -180,9 +185,9 @@ def _domain(signature: Signature, name: str) -> Domain:
     return signature.variables[name] if name in signature.variables else signature.domains[name]
 
 
-def _check_aligned(data: Data) -> None:
+def check_aligned(data: Data) -> None:
     """Raise unless all variables have the same number of individuals: a batch takes the i-th of each."""
-    sizes = {name: values.shape[0] for name, values in data.items()}
+    sizes = {name: values.shape[0] for name, values in data.items() if name != ROW_WEIGHTS}
     if len(set(sizes.values())) > 1:
         given = ", ".join(f"'{name}' has {size}" for name, size in sizes.items())
         raise LogicValueError(
@@ -195,6 +200,51 @@ def _check_aligned(data: Data) -> None:
         raise LogicValueError(f"The data of {list_names(list(sizes))} hold no individuals.")
 
 
+def with_weights(batch: Data, weights: Any) -> dict[str, Any]:
+    """The batch with weights of its rows, finite numbers from 0 up, (k,); without a change for None.
+
+    Weights that are known now are checked; those in a graph are checked when it is executed.
+    """
+    if weights is None:
+        return dict(batch)
+    if not batch or NOTHING in batch:
+        raise LogicValueError("Sample weights are for rows of data, and no data came.")
+    rows = tf.convert_to_tensor(next(iter(batch.values())))
+    try:
+        given = tf.cast(weights if tf.is_tensor(weights) else np.asarray(weights, np.float32), tf.float32)
+    except (TypeError, ValueError) as error:
+        raise LogicTypeError(f"`sample_weight` must be numbers; got {weights!r:.200}.") from error
+    if given.shape.rank == 2 and given.shape[1] == 1:
+        given = given[:, 0]
+    if given.shape.rank != 1 or not given.shape.is_compatible_with(rows.shape[:1]):
+        raise LogicValueError(
+            f"`sample_weight` must have the shape ({rows.shape[0] or 'n'},), one number for each row of the "
+            f"data; got {tuple(given.shape)}."
+        )
+    return {**batch, ROW_WEIGHTS: _check_weights(given, tf.shape(rows)[0])}
+
+
+def _check_weights(weights: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
+    message = "`sample_weight` must be finite numbers from 0 up, one for each row"
+    if not tf.executing_eagerly():
+        fine = (tf.size(weights) == count) & tf.reduce_all((weights >= 0.0) & (weights < np.inf))
+        with tf.control_dependencies([tf.debugging.Assert(fine, [message, weights])]):
+            return tf.identity(weights)
+    wrong = np.flatnonzero(~((weights.numpy() >= 0.0) & np.isfinite(weights.numpy())))
+    if len(wrong):
+        raise LogicValueError(f"{message}; got {weights.numpy()[wrong[0]]} in row {wrong[0]}.")
+    return weights
+
+
+def check_some_count(data: dict[str, Any]) -> dict[str, Any]:
+    """The data; raise where all of their rows weigh 0. Those of a batch may."""
+    if ROW_WEIGHTS in data and not data[ROW_WEIGHTS].numpy().any():
+        raise LogicValueError(
+            f"All {len(data[ROW_WEIGHTS])} rows of the data have the weight 0: none of them counts."
+        )
+    return data
+
+
 def empty_batch() -> dict[str, tf.Tensor]:
     """A batch without data."""
     return {NOTHING: tf.zeros(1)}
@@ -203,22 +253,29 @@ def empty_batch() -> dict[str, tf.Tensor]:
 # What `fit` and `evaluate` are given
 
 
-def read_data(signature: Signature, x: Any, check_complete: Callable[[Data], None]) -> Any:
+def read_data(
+    signature: Signature, x: Any, check_complete: Callable[[Data], None], weights: Any = None
+) -> Any:
     """The data that users give, checked as far as possible before the first batch.
 
     `check_complete` raises if an axiom mentions a variable that has no individuals, even with the data that
-    it is called with.
+    it is called with. `weights` are those of the rows of a dictionary; data sets hold them themselves.
     """
     if is_nothing(x):
-        check_complete({})
+        check_complete(with_weights({}, weights))
         return no_data()
     if isinstance(x, Mapping | pd.DataFrame):
         data = read_batch(signature, x)
-        _check_aligned(data)
+        check_aligned(data)
         check_complete(data)
-        return data
+        return check_some_count(with_weights(data, weights))
+    if weights is not None:
+        raise LogicTypeError(
+            "`sample_weight` is for a dictionary of arrays; a data set yields its weights itself, as "
+            "(batch, None, weights)."
+        )
     if isinstance(x, tf.data.Dataset):
-        return _read_dataset(signature, x, check_complete)
+        return read_dataset(signature, x, check_complete)
     if isinstance(x, keras.utils.PyDataset):
         return x
     if isinstance(x, Iterator):
@@ -230,14 +287,16 @@ def read_data(signature: Signature, x: Any, check_complete: Callable[[Data], Non
     )
 
 
-def _read_dataset(
+def read_dataset(
     signature: Signature, dataset: tf.data.Dataset, check_complete: Callable[[Data], None]
 ) -> tf.data.Dataset:
-    spec = dataset.element_spec
-    if isinstance(spec, tuple):
-        if len(spec) > 1:
-            check_no_targets(y=spec[1])
-        dataset, spec = dataset.map(lambda x, *_: x), spec[0]
+    """A data set of checked batches, from one that users give; weights of rows are a column of them."""
+    spec, *others = (
+        dataset.element_spec if isinstance(dataset.element_spec, tuple) else [dataset.element_spec]
+    )
+    # A target that is None, as in (batch, None, weights), has no tensors.
+    if others and tf.nest.flatten(others[0], expand_composites=True):
+        check_no_targets(y=others[0])
     if not isinstance(spec, Mapping):
         raise LogicTypeError(
             "A data set for a theory yields dictionaries from names of variables to batches; "
@@ -245,10 +304,20 @@ def _read_dataset(
         )
     _check_names(signature, spec)
     for name, tensor in spec.items():
-        _check_shape(name, _domain(signature, name), tuple(tensor.shape))
-    _check_aligned({name: tensor for name, tensor in spec.items() if tensor.shape[0] is not None})
+        try:
+            _check_shape(name, _domain(signature, name), tuple(tensor.shape))
+        except LogicValueError as error:
+            raise LogicValueError(
+                f"{error} A data set yields batches: `dataset.batch(32)` makes them."
+            ) from None
+    check_aligned({name: tensor for name, tensor in spec.items() if tensor.shape[0] is not None})
     check_complete(spec)
-    return dataset.map(lambda batch: read_batch(signature, batch))
+
+    @no_autograph
+    def read(x: Data, y: Any = None, weights: Any = None) -> dict[str, Any]:
+        return with_weights(read_batch(signature, x), weights)
+
+    return dataset.map(read)
 
 
 def check_no_targets(**given: Any) -> None:

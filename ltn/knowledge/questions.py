@@ -9,11 +9,12 @@ from ltn import semantics as semantics_module
 from ltn.core import Formula, Term
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation
-from ltn.evaluation.groundings import LabelledData
+from ltn.evaluation.groundings import ROW_WEIGHTS, LabelledData
 from ltn.evaluation.plan import Options
 from ltn.evaluation.spaces import Space, space_of
 from ltn.knowledge.axioms import Axiom
-from ltn.knowledge.data import Data, as_columns, labels_in, read_batch
+from ltn.knowledge.data import Data, check_aligned, labels_in, read_batch
+from ltn.knowledge.datasets import all_rows
 from ltn.language import Node, Signature, parse
 from ltn.language.names import QUANTIFIERS
 from ltn.semantics import BaseSemantics
@@ -121,6 +122,8 @@ def evaluation_for(knowledge: Knowledge, question: Question, chunk: int | None =
         hyperparameters = quantifiers | hyperparameters
     space = space_of(operators.with_hyperparameters(**hyperparameters))
     batch = LabelledData(read_batch(knowledge.signature, data), labels_in(data))
+    if ROW_WEIGHTS in batch:
+        check_aligned(batch)
     return knowledge.evaluation(space, batch, other_operators=question.semantics is not None, chunk=chunk)
 
 
@@ -134,13 +137,19 @@ def options_of(knowledge: Knowledge, axiom: Axiom, question: Question) -> Option
     }
 
 
+def has_own_operators(knowledge: Knowledge, question: Question) -> bool:
+    """Whether a question is answered under the operators of the theory, as they are."""
+    known = knowledge.semantics.hyperparameters()
+    return question.semantics is None and question.p is None and known.keys().isdisjoint(question.named)
+
+
 def _operators(knowledge: Knowledge, question: Question) -> BaseSemantics:
     return knowledge.semantics if question.semantics is None else semantics_module.get(question.semantics)
 
 
 def _settings_and_data(knowledge: Knowledge, question: Question) -> tuple[dict[str, Any], dict[str, Any]]:
     """The hyper-parameters that were given by name, and all data."""
-    data = {} if question.data is None else as_columns(question.data)
+    data = {} if question.data is None else all_rows(knowledge.signature, question.data)
     known = _operators(knowledge, question).hyperparameters()
     hyperparameters = {name: value for name, value in question.named.items() if name in known}
     named_data = {name: value for name, value in question.named.items() if name not in known}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -59,9 +59,21 @@ def satisfaction(
     return Satisfaction([value.tensor for value in values], total)
 
 
+def note(axioms: Sequence[Axiom], truths: Mapping[str, float], by: str) -> None:
+    """Keep truths of axioms, by name, as measured last: notebooks show them without evaluating anything."""
+    for axiom in axioms:
+        if axiom.name in truths:
+            axiom.measured = float(truths[axiom.name]), by
+
+
 def _call(axiom: Axiom, evaluation: Evaluation) -> Formula:
     """The value of an axiom that is Python code."""
     code: Any = axiom.formula
+    if evaluation.groundings.has_weights:
+        raise LogicTypeError(
+            f"The axiom '{axiom.name}' is Python code, whose quantifiers know no sample weights: write it as "
+            "text, or leave the weights out."
+        )
     with evaluation.groundings.share_all().in_force():
         formula = user_code(code)()
     if not isinstance(formula, Formula) or formula.free_vars:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
-from ltn.errors import LogicTypeError, LogicValueError
+from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.language import layout, syntax, tree
 from ltn.language.diagnostics import locate
 from ltn.language.syntax_errors import MisreadError, explain
@@ -115,6 +115,18 @@ def with_text(node: Node, text: str) -> tuple[Node, str]:
         return node, text
     text = tree.text(node)
     return read(text), text
+
+
+def in_signs(formula: str) -> str:
+    """The formula with the signs of mathematics; what is no formula, as the name of Python code, as it is.
+
+    >>> in_signs("forall x: ~P(x)"), in_signs("<lambda>")
+    ('∀x: ¬P(x)', '<lambda>')
+    """
+    try:
+        return tree.text(parse(formula), unicode=True)
+    except LogicError:
+        return str(formula)
 
 
 class _PlacedNode(NamedTuple):

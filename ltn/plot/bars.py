@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from ltn.language.parser import in_signs
 from ltn.plot.style import FONT, add_title, colour, picture
 from ltn.plot.tables import check_most, check_report, least
-from ltn.plot.texts import count_in_words, fit_text, in_signs, shorten
+from ltn.plot.texts import count_in_words, fit_text, shorten
 
 # In inches: a row holds the bar, and above it the formula, on one or two lines.
 _BAR, _LINE, _GAP = 0.22, 0.16, 0.11

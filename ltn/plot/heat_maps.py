@@ -9,9 +9,10 @@ from matplotlib.figure import Figure
 
 from ltn.core import Expression, Formula
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.language.parser import in_signs
 from ltn.plot.labels import name_ticks
 from ltn.plot.style import TRUTH, add_title, add_truth_bar, ink_on, picture
-from ltn.plot.texts import in_signs, shorten
+from ltn.plot.texts import shorten
 
 # In inches: what the value of a cell takes, and what lies beside the cells at least.
 _VALUE = (0.33, 0.17)

@@ -16,8 +16,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.language.parser import in_signs
 from ltn.plot.style import COLOURS, FONT, add_legend, add_title, ink, picture
-from ltn.plot.texts import in_signs
 from ltn.reasoning import Verdict, elu
 
 _SAYINGS = {

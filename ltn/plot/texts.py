@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import textwrap
 
-from ltn import language
-from ltn.errors import LogicError
-
 _CONNECTIVES = ("∧", "∨", "→", "↔", "&", "|", "->", "<->", "and", "or")  # noqa: RUF001
 _OPERATORS = ("=", "≠", "<", "≤", ">", "≥", "!=", "<=", ">=", "+", "-", "*", "/")
 # What must not stand at the end of a line: its operand would follow on the next.
@@ -47,14 +44,6 @@ def shorten(name: str, width: int) -> str:
     """
     ending = (width - 1) * 2 // 5
     return name if len(name) <= width else f"{name[: width - 1 - ending]}…{name[-ending:]}"
-
-
-def in_signs(formula: str) -> str:
-    """The formula with the signs of mathematics; the name of Python code as it is."""
-    try:
-        return language.text(language.parse(formula), unicode=True)
-    except LogicError:
-        return str(formula)
 
 
 def count_in_words(count: int, noun: str) -> str:

@@ -8,6 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
+from ltn.language.parser import in_signs
+from ltn.markup import bar, element, table
 from ltn.reasoning.grounding import Grounding
 from ltn.reasoning.refutation import level
 
@@ -95,16 +97,30 @@ starting point 1.
         return float((satisfying[:, 1] >= levels).mean()) if len(satisfying) else None
 
     def __repr__(self) -> str:
+        return self._say(self.formula)
+
+    def _repr_html_(self) -> str:
+        formula = in_signs(self.formula)
+        rows = [
+            ["satisfaction of the axioms", bar(self.satisfaction, f", q = {self.q:g}")],
+            [formula, bar(self.value)],
+        ]
+        return element(
+            "div", element("p", self._say(formula)), table(["", "under the grounding that decided"], rows)
+        )
+
+    def _say(self, formula: str) -> str:
+        """The verdict in words; `formula` is how the formula is written."""
         tried = f"{self.restarts} starting point{'s' * (self.restarts != 1)}"
         if self.case == "unsatisfied":
             return (
-                f"`{self.formula}` follows only because nothing was found that satisfies the theory to "
+                f"`{formula}` follows only because nothing was found that satisfies the theory to "
                 f"q = {self.q:g}: the best of {tried} reached {self.satisfaction:.3f}. Ask with a lower q, "
                 "or with more restarts."
             )
         if self.case == "refuted":
             return (
-                f"`{self.formula}` does not follow: a grounding that satisfies the theory "
+                f"`{formula}` does not follow: a grounding that satisfies the theory "
                 f"({self.satisfaction:.3f}, q = {self.q:g}) gives it {self.value:.3f}. Found from starting "
                 f"point {self.starting_point}."
             )
@@ -112,7 +128,7 @@ starting point 1.
         searched = f"no counterexample was found from {tried}"
         if self.method == "brave":
             searched = f"it holds in all {satisfying} groundings learned from {tried} that satisfy the theory"
-        found = f"`{self.formula}` is assumed to follow: {searched}; "
+        found = f"`{formula}` is assumed to follow: {searched}; "
         found += f"its lowest value was {self.value:.3f}, at satisfaction {self.satisfaction:.3f}."
         if self.value < self.q:
             found += (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any, Protocol
 
@@ -13,13 +12,14 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.table import PlanTable
 from ltn.knowledge import questions
-from ltn.knowledge.axioms import Axiom, KnowledgeBase
+from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.data import Data
 from ltn.knowledge.questions import Knowledge, Question
-from ltn.knowledge.satisfaction import satisfaction
-from ltn.language import Domain, Node, Quantifier
+from ltn.knowledge.satisfaction import note, satisfaction
+from ltn.language import Node, Quantifier
 from ltn.language.names import NAME
 from ltn.semantics import BaseSemantics
+from ltn.theory.report_frames import Report
 
 
 class ReportedTheory(Knowledge, Protocol):
@@ -37,19 +37,27 @@ def report(
     p: float | None = None,
     **named: Any,
 ) -> pd.DataFrame:
-    """A table of the axioms: `axiom`, `formula`, `weight`, `satisfaction`, on all the data at once.
+    """A table of the axioms: `axiom`, `satisfaction`, `weight`, `formula`, on all the data at once.
 
-    The arguments are those of `query`.
+    The arguments are those of `query`; of a data set all rows are taken, one batch after the other, with the
+    weights that it yields. In a notebook the table has bars; printed, its formulas are cut to the width that
+    pandas prints.
     """
     axioms, question = theory.axiom_list, Question(data, semantics, p, named)
     evaluation = questions.evaluation_for(theory, question, theory.chunk)
     found = satisfaction(axioms, lambda axiom: questions.options_of(theory, axiom, question), evaluation)
-    return pd.DataFrame(
+    truths = {
+        axiom.name: float(evaluation.space.truth(value))
+        for axiom, value in zip(axioms, found.axioms, strict=True)
+    }
+    if questions.has_own_operators(theory, question):
+        note(axioms, truths, "report")
+    return Report(
         {
-            "axiom": [axiom.name for axiom in axioms],
-            "formula": [str(axiom) for axiom in axioms],
+            "axiom": list(truths),
+            "satisfaction": list(truths.values()),
             "weight": [theory.weight_of(axiom) for axiom in axioms],
-            "satisfaction": [float(evaluation.space.truth(value)) for value in found.axioms],
+            "formula": [str(axiom) for axiom in axioms],
         }
     )
 
@@ -67,7 +75,8 @@ def explain(
     """The groundings that satisfy a formula least: its variables, and the truth of what it claims of them.
 
     The universal quantifiers at the front of the formula are taken off, and free variables count as bound by
-    them; without any, the table has one row. The other arguments are those of `query`.
+    them; without any, the table has one row. The other arguments are those of `query`; of a data set all rows
+    are taken, whatever they weigh.
 
     Args:
         axiom: an axiom, also by its name; or any formula.
@@ -168,75 +177,3 @@ def _individuals(groundings: Groundings, variable: str, rows: np.ndarray) -> lis
     if groundings.signature.variables[variable].shape == (1,):
         return groundings.variable(variable).numpy()[rows, 0].tolist()
     return rows.tolist()
-
-
-def description(name: str, knowledge: KnowledgeBase) -> str:
-    """A theory in one line."""
-    signature = knowledge.signature
-    counts = {
-        "domain": len(signature.domains),
-        "constant": len(signature.constants),
-        "variable": len(signature.variables),
-        "function": len(signature.functions),
-        "predicate": len(signature.predicates),
-        "proposition": len(signature.propositions),
-        "axiom": len(knowledge.axiom_list),
-    }
-    parts = [f"{count} {what}{'s' * (count != 1)}" for what, count in counts.items() if count]
-    return f"<Theory '{name}': {', '.join(parts) or 'empty'}>"
-
-
-def summary(name: str, parameters: int, knowledge: KnowledgeBase) -> str:
-    """The sections of a theory, with its number of parameters and that of each symbol."""
-    language, signature = knowledge.language, knowledge.signature
-    sections = {
-        "Domains": [_domain(domain) for domain in signature.domains.values()],
-        "Constants": [
-            f"{_shorten(list(table.names))}: {table.domain.name}"
-            + (f", {_count(table)} parameters" if table.trainable else ", given")
-            for table in language.individuals
-        ],
-        "Variables": [f"{name}: {domain.name}" for name, domain in signature.variables.items()],
-        "Functions": [
-            f"{_head(name, inputs)}: {output.name}, {_count(language.symbols[name])} parameters"
-            for name, (inputs, output) in signature.functions.items()
-        ],
-        "Predicates": [
-            f"{_head(name, inputs)}, {_count(language.symbols[name])} parameters"
-            for name, inputs in signature.predicates.items()
-        ],
-        "Propositions": [
-            f"{name}{', learned' if proposition.trainable else ''}"
-            for name, proposition in language.propositions.items()
-        ],
-        "Axioms": [
-            f"{axiom.name}: {axiom}"
-            + (f"  (weight {knowledge.weight_of(axiom):g})" if axiom.weight != 1.0 else "")
-            for axiom in knowledge.axiom_list
-        ],
-    }
-    operators = [f"  {symbol}: {operator}" for symbol, operator in vars(knowledge.plain_semantics).items()]
-    lines = [f"Theory '{name}', {parameters} parameters", "Operators:", *operators]
-    for title, entries in sections.items():
-        if entries:
-            lines += [f"{title}:", *(f"  {entry}" for entry in entries)]
-    return "\n".join(lines)
-
-
-def _domain(domain: Domain) -> str:
-    individuals = "" if domain.names is None else f", individuals {_shorten(list(domain.names))}"
-    bounds = "" if domain.bounds is None else f", bounds {domain.bounds}"
-    equality = "" if domain.equality == "strict" else f", equality exp(-{domain.alpha:g} distance)"
-    return f"{domain.name}: shape {domain.shape}{individuals}{bounds}{equality}"
-
-
-def _head(symbol: str, inputs: tuple[Domain, ...]) -> str:
-    return f"{symbol}({', '.join(domain.name for domain in inputs)})"
-
-
-def _shorten(names: list[str]) -> str:
-    return ", ".join(names if len(names) <= 8 else [*names[:6], "...", names[-1]])
-
-
-def _count(layer: Any) -> int:
-    return sum(math.prod(weight.shape) for weight in layer.trainable_weights)

@@ -27,7 +27,7 @@ from ltn.knowledge.satisfaction import satisfaction, truths_by_name
 from ltn.language import Domain, Node, Signature
 from ltn.reasoning import consequence
 from ltn.semantics import BaseSemantics
-from ltn.theory import reports, saving, serving
+from ltn.theory import descriptions, reports, saving, serving
 from ltn.training.trainer import Trainer
 
 P = ParamSpec("P")
@@ -129,7 +129,10 @@ class Theory(keras.Model):
         self.built = True
 
     def __repr__(self) -> str:
-        return reports.description(self.name, self.knowledge)
+        return descriptions.description(self.name, self.knowledge)
+
+    def _repr_html_(self) -> str:
+        return descriptions.page(self.name, self.count_params(), self.knowledge)
 
     # Declaring
 
@@ -266,7 +269,8 @@ class Theory(keras.Model):
 
         Args:
             formula: the text of a formula (truth query) or of a term (value query).
-            data: unseen individuals for variables, by name; they need not have the same number.
+            data: unseen individuals for variables, by name; they need not have the same number. Of a
+                `tf.data.Dataset` or `keras.utils.PyDataset` of batches: all rows, which must have an end.
             semantics: other operators than those of training.
             p: the `p` of both quantifiers, where the text sets none.
             named: further data by the name of the variable, or hyper-parameters, such as `p_forall=5`.
@@ -295,7 +299,7 @@ class Theory(keras.Model):
 
     def summary(self, print_fn: Callable[[str], Any] = print) -> None:
         """Print the domains, the symbols with their numbers of parameters, and the axioms."""
-        print_fn(reports.summary(self.name, self.count_params(), self.knowledge))
+        print_fn(descriptions.summary(self.name, self.count_params(), self.knowledge))
 
     # Reasoning
 

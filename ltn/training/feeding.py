@@ -69,15 +69,17 @@ class Feeding:
         return fed
 
     def _read(self, x: Any, y: Any, fed: Arguments, steps: str) -> Any:
-        given = {name: fed.get(name) for name in ("sample_weight", "class_weight")}
-        data_module.check_no_targets(y=y, **given)
+        weights = fed.pop("sample_weight", None)
+        data_module.check_no_targets(y=y, class_weight=fed.get("class_weight"))
         if data_module.is_nothing(x):
             fed[steps] = fed.get(steps) or 1
-        return data_module.read_data(self._knowledge.signature, x, self._knowledge.check_complete)
+        check = self._knowledge.check_complete
+        return data_module.read_data(self._knowledge.signature, x, check, weights)
 
     def _validation(self, fed: Arguments) -> Any:
         data = fed["validation_data"]
-        x, y, *_ = (*data, None) if isinstance(data, tuple) else (data, None)
+        x, y, weights, *_ = (*data, None, None) if isinstance(data, tuple) else (data, None, None)
+        fed["sample_weight"] = weights
         return self._read(x, y, fed, "validation_steps")
 
     def _divide(self, fed: Arguments) -> None:

@@ -12,11 +12,13 @@ import tensorflow as tf
 
 from ltn import _private
 from ltn.evaluation import replicas
+from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.knowledge.axioms import KnowledgeBase
-from ltn.knowledge.data import Data, read_batch
-from ltn.knowledge.satisfaction import Satisfaction
+from ltn.knowledge.data import Data, read_batch, with_weights
+from ltn.knowledge.satisfaction import Satisfaction, note
 from ltn.training import adam, compilation, distribution
 from ltn.training.feeding import Feeding
+from ltn.training.progress import with_line
 from ltn.training.steps import EVALUATE, AxiomMeans, CompiledStep, Logs, evaluate
 
 
@@ -83,37 +85,59 @@ class Trainer:
     ) -> keras.callbacks.History:
         """Learn: make the axioms true on the data.
 
+        With `sample_weight=w`, numbers from 0 up, a row of weight w counts w times: a quantifier over
+        variables x_1, ..., x_h of the batch aggregates each combination of rows i_1, ..., i_h with the weight
+        w[i_1] * ... * w[i_h], and the rows of a `diag` count once. For a mean that is
+
+            forall x: P(x)  =  sum_i w[i] P(x[i]) / sum_i w[i]
+
+        A row of weight 0 is absent, one of weight 2 is there twice; other individuals than rows of the data
+        weigh 1. Logs are means over batches that count by the sums of their weights.
+
         Args:
             x: a dictionary from names of variables to arrays with the same number of individuals; or a
-                `tf.data.Dataset`, a `keras.utils.PyDataset` or a generator of such dictionaries.
+                `tf.data.Dataset`, a `keras.utils.PyDataset` or a generator of such dictionaries, or of tuples
+                (dictionary, None, sample_weight).
                 None where the axioms need no data: then an epoch is one step, or `steps_per_epoch`.
             y: None; labels are variables too.
-            batch_size, epochs, verbose, callbacks, kwargs: as for `keras.Model.fit`, also
-                `validation_data`, which are like `x`.
+            batch_size, epochs, verbose, callbacks, kwargs: as for `keras.Model.fit`, also `sample_weight`,
+                and `validation_data`, which are like `x` or (x, None, sample_weight).
 
         Returns:
-            The history: `loss`, `satisfaction` and each axiom by name, for each epoch.
+            The history: `loss`, `satisfaction` and each axiom by name, for each epoch. The line that is
+            printed shows the worst axiom only.
         """
         model = self._model
+        if verbose:
+            callbacks = with_line(callbacks, self._knowledge)
         settings = {"batch_size": batch_size, "epochs": epochs, "verbose": verbose, "callbacks": callbacks}
         can_be_endless = model.compiled and model.steps_per_execution == 1
         fed, first = self._feeding().for_fit(x, y, settings | kwargs, can_be_endless)
         self._try(first)
         self._prepare_optimizer()
-        return keras.Model.fit(model, **fed)
+        history = keras.Model.fit(model, **fed)
+        last = {name: values[-1] for name, values in history.history.items() if values}
+        note(self._knowledge.axiom_list, last, "the last epoch of fit")
+        return history
 
     def evaluate(
         self, x: Any = None, y: Any = None, batch_size: int | None = None, *args: Any, **kwargs: Any
     ) -> Any:
         """The loss, the satisfaction and the value of each axiom, averaged over batches of the data.
 
-        A list in the order of `theory.metrics_names`; with `return_dict=True` a dictionary by name.
+        A list in the order of `theory.metrics_names`; with `return_dict=True` a dictionary by name. The data,
+        and `sample_weight`, are as for `fit`.
         """
         arguments = {"batch_size": batch_size, **dict(zip(EVALUATE[3:], args, strict=False)), **kwargs}
         if _private.is_validation(kwargs):
             return keras.Model.evaluate(self._model, x, **arguments)
+        if arguments.get("verbose", "auto"):
+            arguments["callbacks"] = with_line(arguments.get("callbacks"), self._knowledge)
         fed = self._feeding().for_evaluate(x, y, arguments)
-        return evaluate(partial(keras.Model.evaluate, self._model), lambda: self.metrics_names, **fed)
+        found = evaluate(partial(keras.Model.evaluate, self._model), lambda: self.metrics_names, **fed)
+        named = found if isinstance(found, dict) else dict(zip(self.metrics_names, found, strict=False))
+        note(self._knowledge.axiom_list, named, "evaluate")
+        return found
 
     def predict(
         self, x: Any = None, batch_size: int | None = None, *args: Any, **kwargs: Any
@@ -207,7 +231,8 @@ class Trainer:
         return tf.add_n([self._knowledge.space.loss(found.total), self.penalty(), *self._model.losses])
 
     def _log(self, batch: Data, found: Satisfaction, loss: tf.Tensor) -> Logs:
-        size = replicas.total(tf.shape(next(iter(batch.values())))[0])
+        rows = tf.shape(next(iter(batch.values())))[0]
+        size = replicas.total(tf.reduce_sum(batch[ROW_WEIGHTS]) if ROW_WEIGHTS in batch else rows)
         _private.loss_tracker(self._model).update_state(loss, sample_weight=size)
         truths = self._knowledge.space.truth(tf.stack([found.total, *found.axioms]))
         self.means.update_state(truths, size)
@@ -215,10 +240,10 @@ class Trainer:
 
     def _batch(self, data: Any) -> dict[str, Any]:
         """The dictionary of a batch, checked here: Keras would wrap an error that `call` raises."""
-        x, _, _ = keras.utils.unpack_x_y_sample_weight(data)
+        x, _, weights = keras.utils.unpack_x_y_sample_weight(data)
         batch = read_batch(self._knowledge.signature, x)
         self._knowledge.check_complete(batch)
-        return batch
+        return with_weights(batch, weights)
 
     # The functions that Keras calls
 

@@ -48,6 +48,24 @@ def test_whole_weights_are_repetitions(case: AggregatorCase) -> None:
     assert_close(masked, expected[0], rtol=1e-5)
 
 
+@aggregators
+def test_parts_have_weights(case: AggregatorCase) -> None:
+    operator = case.operator
+    expected = operator(XS, axis=1, weights=WEIGHTS)
+    halves = [
+        operator.part(XS[:, part], axis=1, weights=WEIGHTS[:, part]) for part in (slice(0, 2), slice(2, 5))
+    ]
+    assert_close(operator.join(halves), expected, rtol=1e-5)
+    turned = tf.transpose(XS)
+    segments = [
+        operator.part(turned[part], (), ids=[0] * len(turned[part]), count=1, weights=WEIGHTS.T[part])
+        for part in (slice(0, 2), slice(2, 5))
+    ]
+    assert_close(operator.join(segments), expected[tf.newaxis], rtol=1e-5)
+    masked = operator.part(XS, axis=1, mask=WEIGHTS, weights=np.maximum(WEIGHTS, 1))
+    assert_close(operator.join([masked]), expected, rtol=1e-5)
+
+
 @pytest.mark.parametrize("operator", FEW, ids=str)
 def test_weights_may_be_one_number_and_a_weight_of_zero_leaves_out(operator: Any) -> None:
     assert_close(operator(XS, axis=1, weights=1), operator(XS, axis=1), rtol=1e-5)

@@ -13,7 +13,7 @@ class TestReports:
         theory.axiom("forall x: I(x)", name="all", weight=2)
         theory.axiom("exists x: I(x)", name="some", weight="learned")
         report = theory.report()
-        assert report.columns.tolist() == ["axiom", "formula", "weight", "satisfaction"]
+        assert report.columns.tolist() == ["axiom", "satisfaction", "weight", "formula"]
         assert report.axiom.tolist() == ["all", "some"]
         assert report.formula.tolist() == ["forall x: I(x)", "exists x: I(x)"]
         assert report.weight.tolist() == [2.0, 0.5]

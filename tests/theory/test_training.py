@@ -75,10 +75,12 @@ class TestLogs:
         assert as_list[0] == by_name["loss"]
         assert sorted(as_list) == sorted(by_name.values())
 
-    def test_the_progress_bar_shows_them(self, capsys: pytest.CaptureFixture[str]) -> None:
-        compiled(classifier()).fit(DATA, verbose=2)
+    def test_the_progress_bar_shows_the_worst_of_them(self, capsys: pytest.CaptureFixture[str]) -> None:
+        history = compiled(classifier()).fit(DATA, verbose=2).history
         shown = capsys.readouterr().out
-        assert all(name in shown for name in ("loss: ", "satisfaction: ", "positive: ", "negative: "))
+        assert all(f"{name}: {history[name][0]:.4f}" in shown for name in ("loss", "satisfaction"))
+        worst = min(("positive", "negative"), key=lambda name: float(history[name][0]))
+        assert f"worst: {history[worst][0]:.4f} ({worst})" in shown
 
     def test_log_product_minimises_the_negative_logarithm(self) -> None:
         theory = compiled(classifier("log_product"))
