@@ -15,9 +15,10 @@ from ltn.evaluation import replicas
 from ltn.knowledge.axioms import KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
 from ltn.knowledge.satisfaction import Satisfaction
-from ltn.training import adam, compilation, distribution
+from ltn.training import adam, compilation, distribution, trials
 from ltn.training.feeding import Feeding
 from ltn.training.steps import EVALUATE, AxiomMeans, CompiledStep, Logs, evaluate
+from ltn.training.trials import Trials
 
 
 class Trainer:
@@ -79,6 +80,9 @@ class Trainer:
         epochs: int = 1,
         verbose: Any = "auto",
         callbacks: Any = None,
+        *,
+        starts: int = 1,
+        trial_steps: int | None = None,
         **kwargs: Any,
     ) -> keras.callbacks.History:
         """Learn: make the axioms true on the data.
@@ -90,17 +94,44 @@ class Trainer:
             y: None; labels are variables too.
             batch_size, epochs, verbose, callbacks, kwargs: as for `keras.Model.fit`, also
                 `validation_data`, which are like `x`.
+            starts: how many initialisations are tried before the first epoch; training goes on with the one
+                of the lowest loss. The first is the theory as it is; for each other one all weights that are
+                trainable are drawn anew by their initialisers, propositions from [0, 1]. With more than one,
+                `history.starts` tells how each of them did.
+            trial_steps: for how many steps each of them is trained; by default for a tenth of all steps
+                that are planned, so that 5 starts take half of the time in addition.
 
         Returns:
             The history: `loss`, `satisfaction` and each axiom by name, for each epoch.
+
+        >>> import ltn
+        >>> keras.utils.set_random_seed(1)
+        >>> theory = ltn.Theory()
+        >>> A = theory.proposition("A", 0.2, trainable=True)
+        >>> axiom = theory.axiom("A")
+        >>> theory.compile("sgd")
+        >>> history = theory.fit(epochs=20, starts=3, verbose=0)
+        >>> history.starts.round(2)
+               loss  satisfaction  steps  chosen
         """
         model = self._model
+        trials.check_arguments(starts, trial_steps)
         settings = {"batch_size": batch_size, "epochs": epochs, "verbose": verbose, "callbacks": callbacks}
         can_be_endless = model.compiled and model.steps_per_execution == 1
         fed, first = self._feeding().for_fit(x, y, settings | kwargs, can_be_endless)
+        tried = None
+        if starts > 1:
+            batches, steps = self._feeding().for_trials(fed, trial_steps)
+            # Networks that are built with the first batch are, before any of them is initialised anew.
+            first = first or self._batch(next(iter(batches)))
+            tried = Trials(starts, steps, batches, verbose != 0)
+            fed["callbacks"] = [*keras.tree.flatten(callbacks or []), tried]
         self._try(first)
         self._prepare_optimizer()
-        return keras.Model.fit(model, **fed)
+        history = keras.Model.fit(model, **fed)
+        if tried is not None:
+            history.starts = tried.results
+        return history
 
     def evaluate(
         self, x: Any = None, y: Any = None, batch_size: int | None = None, *args: Any, **kwargs: Any
