@@ -48,7 +48,11 @@ def _names_in(values: Any) -> list[str] | None:
     """The names by which individuals are given; None where they are given by numbers."""
     if tf.is_tensor(values):
         return None
-    cells = values.tolist() if isinstance(values, pd.Series | np.ndarray) else values
+    is_array = isinstance(values, pd.Series | np.ndarray)
+    if is_array and values.dtype.kind not in "OU":
+        # As a list, millions of numbers would take seconds.
+        return None
+    cells = values.tolist() if is_array else values
     is_list = isinstance(cells, list | tuple) and bool(cells)
     return list(cells) if is_list and all(isinstance(cell, str) for cell in cells) else None
 
