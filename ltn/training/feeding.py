@@ -19,8 +19,9 @@ from ltn.training import distribution
 # The size of batches where none is given, as in Keras.
 BATCH_SIZE = 32
 
-# One of how many planned steps each start of a training is tried for, where nothing else is said.
-TRIAL = 10
+# Each start of a training is tried for the planned steps divided by this. After a tenth of them some starts
+# lead that are stuck soon after.
+TRIAL = 5
 
 Arguments = dict[str, Any]
 
@@ -93,7 +94,7 @@ class Feeding:
             in_epoch = x.num_batches if isinstance(x, keras.utils.PyDataset) else None
         in_epoch = fed.get("steps_per_epoch") or in_epoch
         if steps is None:
-            steps = _tenth(in_epoch, fed)
+            steps = _trial_steps(in_epoch, fed)
         if isinstance(x, keras.utils.PyDataset):
             indices = range(steps if x.num_batches is None else min(steps, x.num_batches))
             x = _as_dataset(lambda: (fed["x"][index] for index in indices))
@@ -155,7 +156,7 @@ class Feeding:
         return distribution.batches(self._strategy, x, size)
 
 
-def _tenth(steps_in_epoch: int | None, fed: Arguments) -> int:
+def _trial_steps(steps_in_epoch: int | None, fed: Arguments) -> int:
     """A part of the steps that are planned."""
     if steps_in_epoch is None:
         raise LogicValueError(

@@ -96,10 +96,11 @@ class Trainer:
                 `validation_data`, which are like `x`.
             starts: how many initialisations are tried before the first epoch; training goes on with the one
                 of the lowest loss. The first is the theory as it is; for each other one all weights that are
-                trainable are drawn anew by their initialisers, propositions from [0, 1]. With more than one,
-                `history.starts` tells how each of them did.
-            trial_steps: for how many steps each of them is trained; by default for a tenth of all steps
-                that are planned, so that 5 starts take half of the time in addition.
+                trainable are drawn anew by their initialisers, propositions from [0, 1]: freeze what must
+                stay. Data are read anew for each; of a generator the batches of a trial are kept. If a trial
+                is interrupted, the theory is as it was. `history.starts` tells how each start did.
+            trial_steps: for how many steps each of them is trained; by default for a fifth of all steps
+                that are planned, so that 5 starts double the time.
 
         Returns:
             The history: `loss`, `satisfaction` and each axiom by name, for each epoch.
@@ -113,6 +114,10 @@ class Trainer:
         >>> history = theory.fit(epochs=20, starts=3, verbose=0)
         >>> history.starts.round(2)
                loss  satisfaction  steps  chosen
+        start
+        1      0.77          0.23      4   False
+        2      0.84          0.16      4   False
+        3      0.12          0.88      4    True
         """
         model = self._model
         trials.check_arguments(starts, trial_steps)

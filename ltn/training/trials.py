@@ -20,7 +20,7 @@ class Trials(keras.callbacks.Callback):
     """Before the first step of `fit`, try several starts, and go on with the best one.
 
     The first start is the model as it is, with its optimizer; each other one has fresh weights and a fresh
-    optimizer. The start with the lowest loss, averaged over the second half of its steps, goes on from where
+    optimizer. The start with the lowest loss, averaged over the last quarter of its steps, goes on from where
     its trial ended. If anything is raised before that, the model is as it was.
 
     As the last callback it begins the first epoch when all others have: a learning rate or a hyper-parameter
@@ -101,11 +101,11 @@ class Trials(keras.callbacks.Callback):
         return drawn
 
     def _train(self) -> dict[str, float]:
-        """The mean loss and satisfaction in the second half of the steps."""
+        """The mean loss and satisfaction in the last quarter of the steps."""
         model, batches, logs = self.model, iter(self._batches), {}
         calls = math.ceil(self._steps / model.steps_per_execution)
         for call in range(calls):
-            if call == calls // 2:
+            if call == calls * 3 // 4:
                 model.reset_metrics()
             logs = model.train_function(batches)
         return {name: float(logs[name]) for name in ("loss", "satisfaction")}
