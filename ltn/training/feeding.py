@@ -174,7 +174,9 @@ def _as_dataset(read: Callable[[], Iterable[Any]]) -> tf.data.Dataset:
             columns = batch if isinstance(batch, Mapping) else batch[0]
             yield {name: np.asarray(values) for name, values in columns.items()}
 
-    first = next(batches())
+    first = next(batches(), None)
+    if first is None:
+        raise LogicValueError("The data have no batches.")
     signature = {
         name: tf.TensorSpec([None, *values.shape[1:]], values.dtype) for name, values in first.items()
     }

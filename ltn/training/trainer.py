@@ -116,8 +116,8 @@ class Trainer:
                loss  satisfaction  steps  chosen
         start
         1      0.77          0.23      4   False
-        2      0.84          0.16      4   False
-        3      0.12          0.88      4    True
+        2      0.21          0.79      4    True
+        3      0.71          0.29      4   False
         """
         model = self._model
         trials.check_arguments(starts, trial_steps)

@@ -63,14 +63,15 @@ class Trials(keras.callbacks.Callback):
         model = self.model
         state = [*model.variables, *model.optimizer.variables]
         before = best = values_of(state)
-        drawn = values_of(model.trainable_variables)
+        # This raises for what cannot be drawn anew, before the first trial and not after it.
+        _check_draws(draw_weights(model), draw_weights(model))
         rows: list[dict[str, float]] = []
         lowest, chosen = math.inf, 0
         try:
             for start in range(self._starts):
                 if start > 0:
                     _assign(state, before)
-                    drawn = self._begin_anew(drawn)
+                    self._begin_anew()
                 rows.append(self._train())
                 # A loss that is not a number is never the lowest.
                 if rows[-1]["loss"] < lowest:
@@ -84,21 +85,13 @@ class Trials(keras.callbacks.Callback):
         places = pd.RangeIndex(1, self._starts + 1, name="start")
         return pd.DataFrame(rows, places).assign(steps=self._steps, chosen=places == chosen + 1)
 
-    def _begin_anew(self, previous: Sequence[np.ndarray]) -> list[np.ndarray]:
+    def _begin_anew(self) -> None:
         """Give the model fresh weights, and its optimizer the state of one that has not seen a gradient."""
         model, optimizer = self.model, self.model.optimizer
-        drawn = draw_weights(model)
-        if all(map(np.array_equal, drawn, previous)):
-            raise LogicValueError(
-                "A fresh start has the same weights as the one before: no weight is trainable, or all "
-                "initialisers are constants or have a `seed` of their own. Give them none; "
-                "keras.utils.set_random_seed makes runs repeatable."
-            )
-        _assign(model.trainable_variables, drawn)
+        _assign(model.trainable_variables, draw_weights(model))
         fresh = type(optimizer).from_config(optimizer.get_config())
         fresh.build(model.trainable_variables)
         _assign(optimizer.variables, values_of(fresh.variables))
-        return drawn
 
     def _train(self) -> dict[str, float]:
         """The mean loss and satisfaction in the last quarter of the steps."""
@@ -116,6 +109,16 @@ def check_arguments(starts: Any, trial_steps: Any) -> None:
     for name, count in (("starts", starts), ("trial_steps", 1 if trial_steps is None else trial_steps)):
         if isinstance(count, bool) or not isinstance(count, numbers.Integral) or count < 1:
             raise LogicValueError(f"`{name}` must be a whole number, at least 1; got {count!r}.")
+
+
+def _check_draws(one: Sequence[np.ndarray], other: Sequence[np.ndarray]) -> None:
+    """Raise where starts would all be alike."""
+    if all(map(np.array_equal, one, other)):
+        raise LogicValueError(
+            "Fresh starts would all have the same weights: no weight is trainable, or all initialisers are "
+            "constants or have a `seed` of their own. Give them none; keras.utils.set_random_seed makes runs "
+            "repeatable."
+        )
 
 
 def _assign(variables: Sequence[keras.Variable], values: Sequence[np.ndarray]) -> None:

@@ -52,7 +52,7 @@ def assert_same(one: list[np.ndarray], other: list[np.ndarray]) -> None:
 
 class TestTheBestStart:
     def test_is_the_one_with_the_lowest_loss(self) -> None:
-        history = claim().fit(epochs=1, verbose=0, starts=4, trial_steps=3)
+        history = claim(rate=1e-3).fit(epochs=1, verbose=0, starts=4, trial_steps=3)
         table = history.starts
         assert list(table.index) == [1, 2, 3, 4]
         assert list(table.columns) == ["loss", "satisfaction", "steps", "chosen"]
@@ -124,7 +124,7 @@ class TestEachStart:
 
     def test_is_compiled_once(self) -> None:
         def traces(**arguments: Any) -> int:
-            count = []
+            count: list[None] = []
             network = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, "sigmoid")])
 
             def counted(x: tf.Tensor) -> tf.Tensor:
@@ -239,7 +239,7 @@ class TestRuns:
 
     @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
     def test_that_are_interrupted_leave_everything_as_it_was(self, error: type[BaseException]) -> None:
-        calls = []
+        calls: list[None] = []
 
         def interrupted(x: tf.Tensor) -> tf.Tensor:
             calls.append(None)
@@ -274,7 +274,7 @@ class TestWrongInput:
         fixed = keras.layers.Dense(1, "sigmoid", kernel_initializer=keras.initializers.GlorotUniform(seed=1))
         theory = bright(keras.Sequential([keras.Input((1,)), fixed]))
         before = state_of(theory)
-        with pytest.raises(ltn.LogicValueError, match=r"the same weights as the one before.*set_random"):
+        with pytest.raises(ltn.LogicValueError, match=r"all have the same weights.*set_random_seed"):
             theory.fit({"x": NUMBERS}, starts=2, **QUIET)
         assert_same(state_of(theory)[: len(before)], before)
 
