@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
-from ltn._autograph import no_autograph
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.language import Domain, Signature
@@ -313,7 +312,6 @@ def read_dataset(
     check_aligned({name: tensor for name, tensor in spec.items() if tensor.shape[0] is not None})
     check_complete(spec)
 
-    @no_autograph
     def read(x: Data, y: Any = None, weights: Any = None) -> dict[str, Any]:
         return with_weights(read_batch(signature, x), weights)
 

@@ -15,6 +15,7 @@ import pandas as pd
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.knowledge import questions
 from ltn.knowledge.data import Data
+from ltn.knowledge.initialisation import values_of
 from ltn.knowledge.questions import Question
 from ltn.language import Node
 from ltn.reasoning import starts
@@ -255,7 +256,7 @@ class _Finder:
     def runs(self, goal: Goal) -> Iterator[BestGrounding]:
         """The best grounding from each starting point: the theory as it is, then fresh ones."""
         for restart in range(self._effort.restarts):
-            own = starts.values_of(self._theory.trainable_variables)
+            own = values_of(self._theory.trainable_variables)
             start = self._draw_start(restart) if restart else own
             # Every other search begins with the formula: the two ways end in different places.
             formula_first = restart % 2 == 1 and goal.direction != 0.0

@@ -11,11 +11,11 @@ import tensorflow as tf
 
 from ltn.errors import LogicValueError
 from ltn.knowledge import questions
+from ltn.knowledge.initialisation import values_of
 from ltn.knowledge.questions import Question
 from ltn.knowledge.satisfaction import satisfaction
 from ltn.language import Node
 from ltn.reasoning.grounding import Learner
-from ltn.reasoning.starts import values_of
 
 # A compiled call runs this many steps before it reports progress and can be interrupted.
 _STEPS_PER_CALL = 50

@@ -4,34 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-import keras
 import numpy as np
 
-from ltn.core import Proposition
-from ltn.core.symbols import Symbol
-from ltn.evaluation.individuals import Individuals
-from ltn.knowledge.networks import rebuild
+from ltn.knowledge.initialisation import draw_weights
 from ltn.reasoning.grounding import Learner
 
 
-def values_of(variables: Sequence[keras.Variable]) -> list[np.ndarray]:
-    """Copies of the values of Keras variables."""
-    return [np.array(variable.value.numpy()) for variable in variables]
-
-
 def draw_start(theory: Learner, seed: str) -> list[np.ndarray]:
-    """The weights that are learned, initialised anew; the theory keeps its own.
-
-    Initialisers draw embeddings and networks; propositions start anywhere in [0, 1].
-    """
-    weights = theory.trainable_variables
-    values = dict(zip(map(id, weights), values_of(weights), strict=True))
+    """The weights that are learned, initialised anew by a seed; the theory keeps its own."""
     with seed_generators(seed):
-        for layer in theory.layers:
-            values.update(_initialise(layer))
-    return [values[id(weight)] for weight in weights]
+        return draw_weights(theory)
 
 
 @contextlib.contextmanager
@@ -45,16 +29,3 @@ def seed_generators(seed: str) -> Iterator[None]:
     finally:
         random.setstate(states[0])
         np.random.set_state(states[1])
-
-
-def _initialise(layer: keras.Layer) -> dict[int, np.ndarray]:
-    """New values of the weights of a layer, by the identity of the weight."""
-    if isinstance(layer, Proposition):
-        return {id(weight): np.array(random.random(), np.float32) for weight in layer.trainable_weights}
-    if isinstance(layer, Individuals):
-        return {id(layer.table): layer.draw_again()}
-    network = layer.network if isinstance(layer, Symbol) else layer
-    if not isinstance(network, keras.Layer) or not network.trainable_weights:
-        return {}
-    # The configuration does not tell which weights are learned: the caller picks those.
-    return dict(zip(map(id, network.weights), values_of(rebuild(network).weights), strict=True))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from ltn.errors import LogicTypeError, LogicValueError
@@ -15,6 +18,10 @@ from ltn.training import distribution
 
 # The size of batches where none is given, as in Keras.
 BATCH_SIZE = 32
+
+# Each start of a training is tried for the planned steps divided by this. After a tenth of them some starts
+# lead that are stuck soon after.
+TRIAL = 5
 
 Arguments = dict[str, Any]
 
@@ -60,6 +67,42 @@ class Feeding:
         if not isinstance(fed["x"], Mapping):
             fed.setdefault("shuffle", False)
         return fed, first
+
+    def for_trials(self, fed: Arguments, steps: int | None) -> tuple[tf.data.Dataset, int]:
+        """The batches that the starts of a training are tried on, endless; and how many steps each takes.
+
+        `fed` is what `for_fit` returned. A generator can be read once only: what trials need of it is kept,
+        and its place in `fed` is taken by one that begins with the same batches.
+        """
+        if distribution.is_several(self._strategy):
+            raise LogicValueError(
+                "Several replicas take no `starts`: find the best start on one device with few epochs, save "
+                "the theory, and load it under the strategy."
+            )
+        x = fed["x"]
+        if isinstance(x, Mapping):
+            size = fed["batch_size"] or BATCH_SIZE
+            # The last rows are for validation.
+            count = math.floor(len(next(iter(x.values()))) * (1.0 - (fed.get("validation_split") or 0.0)))
+            x = data_module.endless_batches(
+                {name: values[:count] for name, values in x.items()}, size, fed.get("shuffle", True)
+            )
+            in_epoch: int | None = math.ceil(count / size)
+        elif isinstance(x, tf.data.Dataset):
+            in_epoch = int(x.cardinality()) if x.cardinality() >= 0 else None
+        else:
+            in_epoch = x.num_batches if isinstance(x, keras.utils.PyDataset) else None
+        in_epoch = fed.get("steps_per_epoch") or in_epoch
+        if steps is None:
+            steps = _trial_steps(in_epoch, fed)
+        if isinstance(x, keras.utils.PyDataset):
+            indices = range(steps if x.num_batches is None else min(steps, x.num_batches))
+            x = _as_dataset(lambda: (fed["x"][index] for index in indices))
+        elif isinstance(x, Iterator):
+            kept = list(itertools.islice(x, steps))
+            fed["x"] = (batch for batch in itertools.chain(kept, x))
+            x = _as_dataset(lambda: kept)
+        return x.repeat(), steps
 
     def for_evaluate(self, x: Any, y: Any, arguments: Arguments) -> Arguments:
         """The arguments of `keras.Model.evaluate`, or of `predict`."""
@@ -113,3 +156,30 @@ class Feeding:
         size = fed.pop(batch_size, None) or BATCH_SIZE
         fed[steps] = fed.get(steps) or distribution.number_of_batches(x, size)
         return distribution.batches(self._strategy, x, size)
+
+
+def _trial_steps(steps_in_epoch: int | None, fed: Arguments) -> int:
+    """A part of the steps that are planned."""
+    if steps_in_epoch is None:
+        raise LogicValueError(
+            "How many steps an epoch of these data has is not known: say how many each start is tried for, "
+            "as in fit(data, starts=5, trial_steps=100), or give steps_per_epoch."
+        )
+    return max(1, math.ceil(steps_in_epoch * (fed["epochs"] - fed.get("initial_epoch", 0)) / TRIAL))
+
+
+def _as_dataset(read: Callable[[], Iterable[Any]]) -> tf.data.Dataset:
+    """A data set of the batches that a function reads, each alone or as the first of a tuple."""
+
+    def batches() -> Iterator[dict[str, np.ndarray]]:
+        for batch in read():
+            columns = batch if isinstance(batch, Mapping) else batch[0]
+            yield {name: np.asarray(values) for name, values in columns.items()}
+
+    first = next(batches(), None)
+    if first is None:
+        raise LogicValueError("The data have no batches.")
+    signature = {
+        name: tf.TensorSpec([None, *values.shape[1:]], values.dtype) for name, values in first.items()
+    }
+    return tf.data.Dataset.from_generator(batches, output_signature=signature)

@@ -16,10 +16,11 @@ from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.knowledge.axioms import KnowledgeBase
 from ltn.knowledge.data import Data, read_batch, with_weights
 from ltn.knowledge.satisfaction import Satisfaction, note
-from ltn.training import adam, compilation, distribution
+from ltn.training import adam, compilation, distribution, trials
 from ltn.training.feeding import Feeding
 from ltn.training.progress import with_line
 from ltn.training.steps import EVALUATE, AxiomMeans, CompiledStep, Logs, evaluate
+from ltn.training.trials import Trials
 
 
 class Trainer:
@@ -81,6 +82,9 @@ class Trainer:
         epochs: int = 1,
         verbose: Any = "auto",
         callbacks: Any = None,
+        *,
+        starts: int = 1,
+        trial_steps: int | None = None,
         **kwargs: Any,
     ) -> keras.callbacks.History:
         """Learn: make the axioms true on the data.
@@ -102,22 +106,53 @@ class Trainer:
             y: None; labels are variables too.
             batch_size, epochs, verbose, callbacks, kwargs: as for `keras.Model.fit`, also `sample_weight`,
                 and `validation_data`, which are like `x` or (x, None, sample_weight).
+            starts: how many initialisations are tried before the first epoch; training goes on with the one
+                of the lowest loss. The first is the theory as it is; for each other one all weights that are
+                trainable are drawn anew by their initialisers, propositions from [0, 1]: freeze what must
+                stay. Data are read anew for each; of a generator the batches of a trial are kept. If a trial
+                is interrupted, the theory is as it was. `history.starts` tells how each start did.
+            trial_steps: for how many steps each of them is trained; by default for a fifth of all steps
+                that are planned, so that 5 starts double the time.
 
         Returns:
             The history: `loss`, `satisfaction` and each axiom by name, for each epoch. The line that is
             printed shows the worst axiom only.
+
+        >>> import ltn
+        >>> keras.utils.set_random_seed(1)
+        >>> theory = ltn.Theory()
+        >>> A = theory.proposition("A", 0.2, trainable=True)
+        >>> axiom = theory.axiom("A")
+        >>> theory.compile("sgd")
+        >>> history = theory.fit(epochs=20, starts=3, verbose=0)
+        >>> history.starts.round(2)
+               loss  satisfaction  steps  chosen
+        start
+        1      0.77          0.23      4   False
+        2      0.21          0.79      4    True
+        3      0.71          0.29      4   False
         """
         model = self._model
+        trials.check_arguments(starts, trial_steps)
         if verbose:
             callbacks = with_line(callbacks, self._knowledge)
         settings = {"batch_size": batch_size, "epochs": epochs, "verbose": verbose, "callbacks": callbacks}
         can_be_endless = model.compiled and model.steps_per_execution == 1
         fed, first = self._feeding().for_fit(x, y, settings | kwargs, can_be_endless)
+        tried = None
+        if starts > 1:
+            batches, steps = self._feeding().for_trials(fed, trial_steps)
+            # Networks that are built with the first batch are, before any of them is initialised anew.
+            first = first or self._batch(next(iter(batches)))
+            tried = Trials(starts, steps, batches, verbose != 0)
+            fed["callbacks"] = [*keras.tree.flatten(callbacks or []), tried]
         self._try(first)
         self._prepare_optimizer()
         history = keras.Model.fit(model, **fed)
         last = {name: values[-1] for name, values in history.history.items() if values}
         note(self._knowledge.axiom_list, last, "the last epoch of fit")
+        if tried is not None:
+            history.starts = tried.results
         return history
 
     def evaluate(

@@ -30,6 +30,14 @@ def test_numbers_get_their_feature_axis(signature: Signature) -> None:
     }
 
 
+def test_arrays_of_numbers_are_not_turned_into_lists(signature: Signature) -> None:
+    class Large(np.ndarray):
+        def tolist(self) -> Any:
+            raise MemoryError
+
+    assert data.read_batch(signature, {"x": np.ones(3).view(Large)})["x"].shape == (3, 1)
+
+
 class TestSources:
     def test_nothing_is_an_endless_data_set_of_empty_batches(self, signature: Signature) -> None:
         nothing: list[dict[str, Any] | None] = [None, {}]
