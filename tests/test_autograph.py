@@ -65,7 +65,8 @@ def expressions(points: tf.Tensor) -> tf.Tensor:
     guard = ltn.utils.Pred_equal_smooth_exp()([x, y])
     on_diagonal = Forall(ltn.diag(x, y), Exists(z, C([x, c]), mask=C([ltn.Term([[1.0, 2.0]] * 2, ["z"]), c])))
     wide, turned = ltn.broadcast_exprs([C([x, c]), ltn.transpose_free_vars(P([x, f(y)]), ["y", "x"])])
-    closed = Equiv(wide, turned).take("x", 0).take("y", [1]).take("y", 0)
+    both = [ltn.Formula(each.tensor, each.free_vars) for each in (wide, turned)]
+    closed = Equiv(*both).take("x", 0).take("y", [1]).take("y", 0)
     return SatAgg([Forall(x, Exists(y, phi, mask=guard)), on_diagonal, closed]).tensor
 
 
