@@ -3,8 +3,9 @@
 python -m benchmarks.knowledge_weights                 # all tasks, ten seeds; prints the table
 python -m benchmarks.knowledge_weights digits --seeds 2
 
-Each run draws other labels and other initial weights; a seed has the same ones under every weight. `--part test` measures on
-data that no setting was chosen on. The citation graphs are read from the folder `--data`, and left out where it does not exist.
+Each run draws other labels and other initial weights; a seed has the same ones under every weight. `--part
+test` measures on data that no setting was chosen on. The citation graphs are read from the folder `--data`, and
+left out where it does not exist.
 """
 
 from __future__ import annotations
@@ -262,7 +263,9 @@ def table(scores: Scores) -> str:
     head = ["task", *map(str, FIXED), BALANCED, "against 0", "against best", "worst run"]
     widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
     return "\n".join(
-        "  ".join(cell.rjust(width) if number else cell.ljust(width) for number, (cell, width) in enumerate(cells))
+        "  ".join(
+            cell.rjust(width) if number else cell.ljust(width) for number, (cell, width) in enumerate(cells)
+        )
         for cells in (zip(line, widths, strict=True) for line in [head, *lines])
     )
 

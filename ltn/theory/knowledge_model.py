@@ -32,16 +32,16 @@ def with_knowledge(
 
     `fit(x, y)` minimises task loss + weight * (1 - satisfaction), or, with `log_product`, minus the logarithm
     of the satisfaction. The result is compiled, trained, saved and loaded like the model itself, and predicts
-    what the model predicts. `fit(x, y, unlabelled=more)` takes rows without targets too: the axioms are about all
-    rows, the task about those with targets.
+    what the model predicts. `fit(x, y, unlabelled=more)` takes rows without targets too: the axioms are about
+    all rows, the task is about those with targets.
 
     Args:
         model: the classifier, say, that also grounds a predicate or a function of the theory.
         theory: its axioms speak about a batch: the inputs `x`, and perhaps the targets `y`.
         weight: the weight of the axioms beside the task, at least 0: a number; a schedule, as
-            `ltn.callbacks.Schedule` takes it: {0: 0.0, 5: 1.0}, or a function of the epoch; or "balanced": then each
-            step weighs the axioms so that they pull as strongly as the task does, and not against it
-            (`ltn.training.balance`).
+            `ltn.callbacks.Schedule` takes it: {0: 0.0, 5: 1.0}, or a function of the epoch; or "balanced":
+            then each step finds a weight, so that the gradient of the axioms stays in proportion to that of
+            the task, and does not work against it; `ltn.training.balance` has the formula.
         inputs: the variable that ranges over the inputs; by default the only one that needs data. Where
             the inputs are a dictionary, its names are those of variables.
         targets: the variable that ranges over the targets, if one does.
@@ -57,8 +57,8 @@ def with_knowledge(
     >>> model = ltn.with_knowledge(classifier, theory, weight="balanced", warmup=1)
     >>> model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
     >>> history = model.fit(tf.zeros((4, 2)), tf.zeros(4), unlabelled=tf.ones((8, 2)), epochs=2, verbose=0)
-    >>> list(history.history)
-    ['loss', 'satisfaction', 'not_both']
+    >>> sorted(history.history)
+    ['loss', 'not_both', 'satisfaction']
     """
     return KnowledgeModel(model, theory, weight, inputs, targets, warmup)
 
@@ -179,17 +179,17 @@ class KnowledgeModel(keras.Model):
 
         Args:
             x, y, batch_size, epochs, verbose, callbacks, args, kwargs: as for `keras.Model.fit`.
-            unlabelled: inputs without targets, like `x`; they are spread over the batches of an epoch. A dictionary
-                names variables of the axioms, and the others keep the individuals of `x`. Where `x` is a
-                `tf.data.Dataset`, another one, of batches of inputs; each step takes a batch of both.
+            unlabelled: inputs without targets, like `x`; they are spread over the batches of an epoch. The
+                names of a dictionary are those of variables; one that `x` grounds too ranges over both. Where
+                `x` is a `tf.data.Dataset`, another one, of batches of inputs: a step takes a batch of each.
         """
         settings = dict(zip(("validation_split", "validation_data", "shuffle"), args, strict=False)) | kwargs
         if unlabelled is not None:
             if settings.get("validation_split"):
                 raise LogicValueError("With `unlabelled` give `validation_data`, not `validation_split`.")
-            weights, shuffle = settings.pop("sample_weight", None), settings.get("shuffle", True)
+            weights, shuffle = settings.pop("sample_weight", None), settings.pop("shuffle", True)
             x = mixture.mix(x, y, weights, unlabelled, batch_size, shuffle)
-            y = batch_size = None
+            y, batch_size, settings["shuffle"] = None, None, False
         watch = keras.callbacks.LambdaCallback(
             on_epoch_begin=self._begin_epoch, on_epoch_end=self._end_epoch, on_train_end=self._end_training
         )
@@ -270,7 +270,7 @@ class KnowledgeModel(keras.Model):
 
     @property
     def metrics_names(self) -> list[str]:
-        """The names of what `evaluate` returns: the loss, the satisfaction, each axiom, the task's metrics."""
+        """The names of what `evaluate` returns: the loss, the satisfaction, each axiom, the task's."""
         first = ["loss", *self.theory.trainer.means.names]
         return [*first, *(name for name in self.get_metrics_result() if name not in first)]
 
@@ -307,8 +307,8 @@ class KnowledgeModel(keras.Model):
             more = by_name(x.unlabelled)
             if self.target_variable is not None and more.keys() & data.keys():
                 raise LogicValueError(
-                    f"Axioms pair '{self.target_variable}' with the inputs, and unlabelled rows have no targets. Give "
-                    "these rows to another variable: unlabelled={'u': ...}."
+                    f"Axioms pair '{self.target_variable}' with the inputs, and unlabelled rows have no targets. "
+                    "Give these rows to another variable: unlabelled={'u': ...}."
                 )
             data = mixture.join(data, more)
         return data if self.target_variable is None else data | {self.target_variable: y}
@@ -333,7 +333,8 @@ class KnowledgeModel(keras.Model):
         if self._given is not None:
             if not isinstance(self._given.values, Mapping):
                 raise LogicValueError(
-                    "A schedule of `weight` that is a function cannot be saved: give a dictionary from epochs to weights."
+                    "A schedule of `weight` that is a function cannot be saved: give a dictionary from "
+                    "epochs to weights."
                 )
             weight = [[int(epoch), float(value)] for epoch, value in self._given.values.items()]
         return {

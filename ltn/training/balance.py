@@ -10,9 +10,9 @@ import tensorflow as tf
 
 from ltn.evaluation import replicas
 
-# The gradient of the axioms in units of that of the task, and how many steps are recent; chosen on validation data by
-# `python -m benchmarks.knowledge_weights`.
-PROPORTION = 1.5
+# The gradient of the axioms in units of that of the task, and how many steps are recent; chosen on the tasks of
+# `python -m benchmarks.knowledge_weights`, on their validation data.
+PROPORTION = 2.0
 RECENT = 10.0
 
 
@@ -31,18 +31,18 @@ class Balance(keras.Layer):
         g + w h',   w = r t mean |g| / max(mean |h|, |h|)
         h' = h - min(0, g.h / |g|^2) g,   t = max(0, 1 - recent |g| / mean |g|)
 
-    The means are over all steps so far, `recent` is over about ten, and r is the proportion. Where the axioms pull against the
-    task, that part of h is taken out: to first order, no step of theirs undoes what the labels teach. The trust t
-    grows as the task is learned: a network that knows nothing yet would make axioms true in the cheapest way, by
-    predicting one class for all. And the means remember the first steps, so that axioms go on teaching when the
-    labels are learned and g is small.
+    The means are over all steps so far, `recent` is over about ten, and r is the proportion. Where the axioms pull
+    against the task, that part of h is taken out: to first order, no step of theirs undoes what the labels teach.
+    The trust t grows as the task is learned: a network that knows nothing yet would make axioms true in the
+    cheapest way, by predicting one class for all. And the means remember the first steps, so that axioms go on
+    teaching when the labels are learned and g is small.
 
     Its state is a weight that is not trained: it is saved, and restored, with the model.
     """
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        # How many steps there were, the mean norms of both gradients, that of recent ones, and the last weight.
+        # How many steps there were, the mean norms of both gradients, that of recent ones, the last weight.
         self.state = self.add_weight(shape=(5,), initializer="zeros", trainable=False, name="state")
         self.built = True
 
@@ -53,7 +53,9 @@ class Balance(keras.Layer):
 
     def weigh(self, task: Sequence[Any], axioms: Sequence[Any], proportion: Any = PROPORTION) -> Shares:
         """The shares in a step of two gradients, lists of tensors, None for weights without one."""
-        both = [pair for pair in zip(task, axioms, strict=True) if pair[0] is not None and pair[1] is not None]
+        both = [
+            pair for pair in zip(task, axioms, strict=True) if pair[0] is not None and pair[1] is not None
+        ]
         if not both:
             return Shares(tf.constant(1.0), tf.cast(proportion, tf.float32))
         flat = tf.stack([_flat(gradients) for gradients in zip(*both, strict=True)])

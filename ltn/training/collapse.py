@@ -13,8 +13,8 @@ import tensorflow as tf
 class Spread(keras.metrics.Metric):
     """Whether predictions and targets differ from row to row, over an epoch; nothing is logged.
 
-    One number stands for the labels of a row. It keeps the number of rows, and the sums of these numbers and of their
-    squares, for predictions and for targets: all that a variance needs, in one vector that replicas can add up.
+    One number stands for the labels of a row. It keeps the number of rows, and the sums of these numbers and of
+    their squares, for predictions and for targets: what a variance needs, in one vector that replicas add up.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,11 @@ class Spread(keras.metrics.Metric):
 
 def can_watch(y: Any, y_pred: Any) -> bool:
     """Whether these are classes of rows, as far as shapes tell."""
-    if not (tf.is_tensor(y_pred) and tf.is_tensor(y)) or y_pred.shape.rank != 2 or (y_pred.shape[-1] or 1) < 2:
+    if (
+        not (tf.is_tensor(y_pred) and tf.is_tensor(y))
+        or y_pred.shape.rank != 2
+        or (y_pred.shape[-1] or 1) < 2
+    ):
         return False
     return bool(y.shape.rank in (1, 2) and (y.shape.rank == 1 or y.shape[-1] in (1, y_pred.shape[-1])))
 
@@ -73,9 +77,9 @@ def threshold_of(loss: Any) -> float | None:
 def warn(epoch: int) -> None:
     """Tell that predictions have collapsed, and what to do."""
     warnings.warn(
-        f"In epoch {epoch + 1} the model predicted the same for every row, though the targets differ: axioms that are true "
-        "when all individuals are alike can outweigh the labels. Give the axioms a smaller `weight`, let the labels "
-        'be learned first with `warmup=`, or use `weight="balanced"`.',
+        f"In epoch {epoch + 1} the model predicted the same for every row, though the targets differ: axioms "
+        "that are true when all individuals are alike can outweigh the labels. Give the axioms a smaller "
+        '`weight`, let the labels be learned first with `warmup=`, or use `weight="balanced"`.',
         stacklevel=2,
     )
 

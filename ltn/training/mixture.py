@@ -61,7 +61,9 @@ def mix(
         labelled = x
     else:
         if isinstance(unlabelled, tf.data.Dataset):
-            raise LogicTypeError("`unlabelled` is a tf.data.Dataset, so `x` must be one too, of (inputs, targets).")
+            raise LogicTypeError(
+                "`unlabelled` is a tf.data.Dataset, so `x` must be one too, of (inputs, targets)."
+            )
         given = (x, y) if sample_weight is None else (x, y, sample_weight)
         arrays = keras.tree.map_structure(np.asarray, given)
         few = batch_size or BATCH_SIZE
