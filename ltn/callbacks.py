@@ -18,6 +18,7 @@ from ltn._private import start_at_epoch
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.knowledge.axioms import Axiom
 from ltn.theory import KnowledgeModel, Theory
+from ltn.training.schedules import ByEpoch, check_epochs, value_at
 
 __all__ = ["Backup", "Schedule"]
 
@@ -131,24 +132,17 @@ class Schedule(keras.callbacks.Callback):
     def __init__(
         self,
         name: str,
-        values: Mapping[int, float] | Callable[[int], float],
+        values: ByEpoch,
         axiom: str | None = None,
     ):
         super().__init__()
-        if isinstance(values, Mapping):
-            if not values or min(values) != 0:
-                raise LogicValueError(f"`values` must begin with epoch 0; got {dict(values)!r}.")
-        elif not callable(values):
-            raise LogicTypeError(f"`values` must be a dictionary or a function of the epoch; got {values!r}.")
         self.name = name
-        self.values = values
+        self.values = check_epochs(values)
         self.axiom = axiom
 
     def value(self, epoch: int) -> float:
         """The value that is in force in an epoch."""
-        if not isinstance(self.values, Mapping):
-            return self.values(epoch)
-        return self.values[max(start for start in self.values if start <= epoch)]
+        return value_at(self.values, epoch)
 
     def set_model(self, model: Any) -> None:
         """Make the hyper-parameter a variable, before Keras compiles the steps."""

@@ -185,6 +185,9 @@ class Predicate(Symbol):
         on_own_axis = len(classes.free_vars) == 1 and classes.free_vars[0] not in batch.labels
         if on_own_axis and _are_all(classes, count):
             return Formula(table, order)
+        known = None if classes.free_vars else tf.get_static_value(numbers)
+        if known is not None and isinstance(count, int) and 0 <= int(known) < count:
+            return Formula(table[..., int(known)], order)
         found = axes.sizes([table, numbers], [batch.labels, classes.free_vars])
         shape = [found[label] for label in order]
         indices = axes.broadcast(tf.cast(numbers, tf.int32), classes.free_vars, order, found)

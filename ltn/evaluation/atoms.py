@@ -15,7 +15,7 @@ from ltn.errors import LogicTypeError
 from ltn.evaluation import tuples
 from ltn.evaluation.calls import Output
 from ltn.evaluation.frames import Frame
-from ltn.evaluation.plan import Execution, Step, Value
+from ltn.evaluation.plan import Execution, Step, Value, World
 from ltn.evaluation.planner import Planner, Rule
 from ltn.evaluation.runs import plan_call, plan_classes, split_class
 from ltn.evaluation.spaces import truth_of
@@ -117,6 +117,9 @@ class Project(Step):
 
     def compute(self, execution: Execution) -> tf.Tensor:
         return self.projection(execution[self.value])
+
+    def may_stack(self, world: World) -> bool:
+        return True
 
     def describe(self) -> str:
         return "projected"

@@ -10,9 +10,9 @@ from ltn.core.expressions import connect
 from ltn.evaluation import chunks, quantifiers
 from ltn.evaluation.atoms import Project, is_atom, plan_atom
 from ltn.evaluation.frames import Frame
-from ltn.evaluation.plan import Execution, Step, Value
+from ltn.evaluation.plan import Execution, Step, Value, World
 from ltn.evaluation.planner import FormulaIn, Planner, Rule
-from ltn.fuzzy_ops.base import ProjectedConnective, Projection
+from ltn.fuzzy_ops.base import Operator, ProjectedConnective, Projection
 from ltn.language import And, Binary, Iff, Implies, Node, Not, Or, Quantifier
 
 _OPERATORS: dict[type[Node], str] = {And: "And", Or: "Or", Implies: "Implies", Iff: "Equiv"}
@@ -36,6 +36,9 @@ class Connect(Step):
         operator = getattr(execution.world.space.semantics, self.operator)
         formulas = [execution.formula(operand) for operand in self.operands]
         return connect(operator, *formulas, **({"stable": False} if self.projected else {})).tensor
+
+    def may_stack(self, world: World) -> bool:
+        return isinstance(getattr(world.space.semantics, self.operator), Operator)
 
     def describe(self) -> str:
         return self.operator.lower()

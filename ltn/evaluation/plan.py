@@ -9,6 +9,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
+import tensorflow as tf
+
 from ltn.core import Formula, Term, axes
 from ltn.errors import LogicError
 from ltn.evaluation.groundings import Groundings
@@ -16,9 +18,16 @@ from ltn.evaluation.spaces import Space
 from ltn.language import Node
 
 T = TypeVar("T")
+R = TypeVar("R", bound="Reader")
 
 # Options for the quantifiers of one formula alone, by kind: {"exists": {"p": 6.0}}.
 Options = dict[str, dict[str, Any]]
+
+
+# How many alike steps are computed as one: fewer gain nothing.
+LEAST_ALIKE = 4
+# The axis on which their values are stacked; no variable has this name.
+_ALIKE = "(alike)"
 
 
 class Value(NamedTuple):
@@ -41,6 +50,11 @@ class Reader:
         """The values that it reads."""
         return list(_values_in(getattr(self, field.name) for field in dataclasses.fields(self)))
 
+    def on(self: R, change: Callable[[Value], Value]) -> R:
+        """The same, reading other values."""
+        parts = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return dataclasses.replace(self, **{name: _change(part, change) for name, part in parts.items()})
+
 
 def _values_in(parts: Iterable[Any]) -> Iterator[Value]:
     for part in parts:
@@ -50,6 +64,14 @@ def _values_in(parts: Iterable[Any]) -> Iterator[Value]:
             yield from _values_in(part)
         elif isinstance(part, Reader):
             yield from part.inputs
+
+
+def _change(part: Any, change: Callable[[Value], Value]) -> Any:
+    if isinstance(part, Value):
+        return change(part)
+    if isinstance(part, Reader):
+        return part.on(change)
+    return tuple(_change(each, change) for each in part) if isinstance(part, tuple) else part
 
 
 class Step(Reader, ABC):
@@ -68,6 +90,10 @@ class Step(Reader, ABC):
     @abstractmethod
     def compute(self, execution: Execution) -> Any:
         """The value: a tensor; for some steps a tuple of tensors, or a size."""
+
+    def may_stack(self, world: World) -> bool:
+        """Whether it may be computed on a further axis, together with alike steps on other values."""
+        return False
 
     @abstractmethod
     def describe(self) -> str:
@@ -134,14 +160,51 @@ class Execution:
 
     def run(self, plan: Plan) -> list[Any]:
         """Compute every step, and return the results of the plan."""
-        for step, origin in zip(plan.steps, plan.origins, strict=True):
+        # Eager operators are compiled functions of their own, few of which is better than short ones.
+        groups = [[n] for n in range(len(plan.steps))] if tf.executing_eagerly() else self._groups(plan)
+        self.values = [None] * len(plan.steps)
+        for places in groups:
+            origin = plan.origins[places[0]]
             try:
-                self.values.append(step.compute(self))
+                self._compute(plan, places)
             except LogicError as error:
                 if origin is None:
                     raise
                 raise with_formula(error, plan.formulas[origin]) from error
         return [self[result] for result in plan.results]
+
+    def _groups(self, plan: Plan) -> list[list[int]]:
+        """The places of the steps, in an order of evaluation; alike steps that can be one are together.
+
+        Many axioms of one form, as `forall x: P(x, a) -> P(x, b)`, are then as few operations as one.
+        """
+        levels: list[int] = []
+        groups: dict[tuple[int, Hashable], list[int]] = {}
+        for place, step in enumerate(plan.steps):
+            inputs = step.inputs
+            levels.append(1 + max((levels[value.place] for value in inputs), default=-1))
+            # Values on several axes may be large: they are not copied.
+            stacks = max((len(value.axes) for value in inputs), default=2) < 2 and step.may_stack(self.world)
+            likeness = step.on(lambda value: value._replace(place=-1)) if stacks else place
+            groups.setdefault((levels[place], likeness), []).append(place)
+        return [groups[key] for key in sorted(groups, key=lambda key: key[0])]
+
+    def _compute(self, plan: Plan, places: Sequence[int]) -> None:
+        steps = [plan.steps[place] for place in places]
+        read = list(zip(*(step.inputs for step in steps), strict=True))
+        kinds = [{self[value].dtype for value in values} for values in read] if len(steps) > 1 else []
+        if len(steps) < LEAST_ALIKE or any(len(kind) > 1 for kind in kinds):
+            for place, step in zip(places, steps, strict=True):
+                self.values[place] = step.compute(self)
+            return
+        stacked = []
+        for values in read:
+            stacked.append(Value(len(self.values), (_ALIKE, *values[0].axes)))
+            self.values.append(tf.stack([self[value] for value in values]))
+        operands = iter(stacked)
+        found = tf.unstack(steps[0].on(lambda _: next(operands)).compute(self), len(steps))
+        for place, value in zip(places, found, strict=True):
+            self.values[place] = value
 
     def __getitem__(self, value: Value) -> Any:
         return self.values[value.place]

@@ -15,7 +15,7 @@ from ltn.core.wrappers import aggregate, operands
 from ltn.errors import LogicTypeError
 from ltn.evaluation import guards, replicas
 from ltn.evaluation.frames import Frame
-from ltn.evaluation.plan import Execution, Reader, Step, Value
+from ltn.evaluation.plan import Execution, Reader, Step, Value, World
 from ltn.evaluation.planner import FormulaIn, IndexOn, Planner, Request, Rule, SizeOf, TuplesOf
 from ltn.evaluation.tuples import add_weights
 from ltn.fuzzy_ops import Aggregator
@@ -238,6 +238,11 @@ class Quantify(Aggregation):
             return found.aggregate(operator, self.empty, options)
         part = join_replicas(operator, found.part(require_aggregator(operator), options), options)
         return operator.finish(part, self.empty)
+
+    def may_stack(self, world: World) -> bool:
+        is_plain = isinstance(self.range, OverAxes) and self.range.mask is None
+        operator = getattr(world.space.semantics, QUANTIFIERS[self.kind].operator)
+        return is_plain and isinstance(operator, Aggregator)
 
     def describe(self) -> str:
         return f"{self.kind} {self.range.describe()}" + (", joined across replicas" if self.divided else "")

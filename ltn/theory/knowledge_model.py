@@ -2,39 +2,50 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping
 from typing import Any
 
 import keras
 import tensorflow as tf
 
+from ltn import _private
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation import replicas
 from ltn.knowledge.axioms import check_weight
 from ltn.theory.theory import Theory
-from ltn.training import adam, compilation, steps
+from ltn.training import adam, balance, collapse, compilation, mixture, steps
+from ltn.training.schedules import ByEpoch, check_epochs, value_at
+
+BALANCED = "balanced"
 
 
 def with_knowledge(
     model: keras.Model,
     theory: Theory,
-    weight: float = 1.0,
+    weight: float | str | ByEpoch = 1.0,
     inputs: str | None = None,
     targets: str | None = None,
+    warmup: int = 0,
 ) -> KnowledgeModel:
     """A Keras model that is trained on its task and on a theory about it.
 
     `fit(x, y)` minimises task loss + weight * (1 - satisfaction), or, with `log_product`, minus the logarithm
     of the satisfaction. The result is compiled, trained, saved and loaded like the model itself, and predicts
-    what the model predicts.
+    what the model predicts. `fit(x, y, unlabelled=more)` takes rows without targets too: the axioms are about
+    all rows, the task is about those with targets.
 
     Args:
         model: the classifier, say, that also grounds a predicate or a function of the theory.
         theory: its axioms speak about a batch: the inputs `x`, and perhaps the targets `y`.
-        weight: the weight of the axioms beside the task, at least 0.
+        weight: the weight of the axioms beside the task, at least 0: a number; a schedule, as
+            `ltn.callbacks.Schedule` takes it: {0: 0.0, 5: 1.0}, or a function of the epoch; or "balanced":
+            then each step finds a weight, so that the gradient of the axioms stays in proportion to that of
+            the task, and does not work against it; `ltn.training.balance` has the formula.
         inputs: the variable that ranges over the inputs; by default the only one that needs data. Where
             the inputs are a dictionary, its names are those of variables.
         targets: the variable that ranges over the targets, if one does.
+        warmup: in how many epochs of a training, the first ones, the axioms do not count yet.
 
     >>> import ltn
     >>> classifier = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3)])
@@ -42,14 +53,14 @@ def with_knowledge(
     >>> points, classes = theory.domain("points", shape=2), theory.domain("classes", values=["a", "b", "c"])
     >>> x = theory.variable("x", points)
     >>> P = theory.predicate("P", (points, classes), ltn.Predicate.FromLogits(classifier, "sigmoid"))
-    >>> axiom = theory.axiom("forall x: P(x, a) -> ~P(x, b)")
-    >>> model = ltn.with_knowledge(classifier, theory, weight=0.5)
+    >>> axiom = theory.axiom("forall x: P(x, a) -> ~P(x, b)", name="not_both")
+    >>> model = ltn.with_knowledge(classifier, theory, weight="balanced", warmup=1)
     >>> model.compile("adam", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-    >>> history = model.fit(tf.zeros((4, 2)), tf.zeros(4), verbose=0)
+    >>> history = model.fit(tf.zeros((4, 2)), tf.zeros(4), unlabelled=tf.ones((8, 2)), epochs=2, verbose=0)
     >>> sorted(history.history)
-    ['loss', 'satisfaction']
+    ['loss', 'not_both', 'satisfaction']
     """
-    return KnowledgeModel(model, theory, weight, inputs, targets)
+    return KnowledgeModel(model, theory, weight, inputs, targets, warmup)
 
 
 @keras.saving.register_keras_serializable(package="ltn")
@@ -60,15 +71,17 @@ class KnowledgeModel(keras.Model):
     theory: Theory
     input_variable: str | None
     target_variable: str | None
-    _satisfaction: keras.metrics.Metric
+    # Set by Keras.
+    optimizer: Any
 
     def __init__(
         self,
         model: keras.Model,
         theory: Theory,
-        weight: float,
+        weight: float | str | ByEpoch,
         inputs: str | None = None,
         targets: str | None = None,
+        warmup: int = 0,
         name: str | None = None,
     ):
         super().__init__(name=name)
@@ -78,27 +91,49 @@ class KnowledgeModel(keras.Model):
             raise LogicTypeError(f"`theory` must be an ltn.Theory; got {theory!r}.")
         if not isinstance(model, keras.Model):
             raise LogicTypeError(f"`model` must be a keras.Model; got {model!r}.")
+        if isinstance(warmup, bool) or not isinstance(warmup, numbers.Integral) or warmup < 0:
+            raise LogicValueError(f"`warmup` must be a number of epochs, at least 0; got {warmup!r}.")
         self.model = model
         self.theory = theory
+        self.warmup = int(warmup)
+        # As it was given, where it is more than a number; a Keras model would track a dictionary.
+        self._given = _Given(weight) if isinstance(weight, Mapping) or callable(weight) else None
+        self._balance = balance.Balance() if weight == BALANCED else None
+        if self._balance is not None:
+            weight = balance.PROPORTION
+        elif self._given is not None:
+            check_epochs(self._given.values, "weight")
+            weight = value_at(self._given.values, 0)
+        # The weight apart from a warm-up; of balanced axioms, the proportion of both gradients.
+        self._full_weight = check_weight(weight, ', a schedule, or "balanced"')
         # A variable, which compiled steps read anew; Keras does not save it, the configuration holds it.
-        self._weight = tf.Variable(check_weight(weight), trainable=False, dtype=tf.float32)
+        self._weight = tf.Variable(self._full_weight, trainable=False, dtype=tf.float32)
         self.input_variable = inputs or _only_variable(theory, targets)
         self.target_variable = targets
         for variable in (self.input_variable, targets):
             if variable is not None and variable not in theory.signature.variables:
                 raise LogicValueError(f"The theory has no variable '{variable}'.")
-        self._satisfaction = keras.metrics.Mean(name="satisfaction")
+        self._spread = collapse.Spread()
         self._versions: dict[str, int] = {}
         self.built = model.built
 
     @property
     def weight(self) -> float:
-        """The weight of the axioms beside the task; a new one holds from the next step on."""
-        return float(self._weight)
+        """The weight of the axioms beside the task; a new one holds from the next step on.
+
+        Of balanced axioms, the weight that was found in the last step.
+        """
+        return self._full_weight if self._balance is None else float(self._balance.weight)
 
     @weight.setter
     def weight(self, weight: float) -> None:
-        self._weight.assign(check_weight(weight))
+        if self._balance is not None:
+            raise LogicValueError(
+                f"The axioms are balanced: each step finds their weight; got {weight!r}. "
+                "Join the model and the theory anew, with a weight."
+            )
+        self._full_weight = check_weight(weight)
+        self._weight.assign(self._full_weight)
 
     def build(self, input_shape: Any) -> None:
         """Build the model within."""
@@ -107,7 +142,7 @@ class KnowledgeModel(keras.Model):
 
     def call(self, inputs: Any, training: bool | None = None) -> Any:
         """The prediction of the model."""
-        return self.model(inputs, training=training)
+        return self.model(mixture.labelled_part(inputs), training=training)
 
     def compile(
         self, optimizer: Any = "adam", *args: Any, jit_compile: bool | str = "auto", **kwargs: Any
@@ -128,10 +163,79 @@ class KnowledgeModel(keras.Model):
         """Compile as a saved model was, with the variables of its optimizer."""
         compilation.compile_from_config(self, config)
 
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: Any = "auto",
+        callbacks: Any = None,
+        *args: Any,
+        unlabelled: Any = None,
+        **kwargs: Any,
+    ) -> Any:
+        """As `keras.Model.fit`, also on rows without targets.
+
+        Args:
+            x, y, batch_size, epochs, verbose, callbacks, args, kwargs: as for `keras.Model.fit`.
+            unlabelled: inputs without targets, like `x`; they are spread over the batches of an epoch. The
+                names of a dictionary are those of variables; one that `x` grounds too ranges over both. Where
+                `x` is a `tf.data.Dataset`, another one, of batches of inputs: a step takes a batch of each.
+        """
+        settings = dict(zip(("validation_split", "validation_data", "shuffle"), args, strict=False)) | kwargs
+        if unlabelled is not None:
+            if settings.get("validation_split"):
+                raise LogicValueError("With `unlabelled` give `validation_data`, not `validation_split`.")
+            weights, shuffle = settings.pop("sample_weight", None), settings.pop("shuffle", True)
+            x = mixture.mix(x, y, weights, unlabelled, batch_size, shuffle)
+            y, batch_size, settings["shuffle"] = None, None, False
+        watch = keras.callbacks.LambdaCallback(
+            on_epoch_begin=self._begin_epoch, on_epoch_end=self._end_epoch, on_train_end=self._end_training
+        )
+        if isinstance(callbacks, keras.callbacks.CallbackList):
+            callbacks.append(watch)
+        else:
+            # First, so that a callback of the user has the last word.
+            given = [] if callbacks is None else callbacks
+            callbacks = [watch, *(given if isinstance(given, list | tuple) else [given])]
+        try:
+            return super().fit(x, y, batch_size, epochs, verbose, callbacks, **settings)
+        finally:
+            self._end_training()
+
+    def _begin_epoch(self, epoch: int, logs: Any = None) -> None:
+        if self._given is not None:
+            self._full_weight = check_weight(value_at(self._given.values, epoch))
+        if self._given is not None or self.warmup:
+            self._weight.assign(0.0 if epoch < self.warmup else self._full_weight)
+
+    def _end_epoch(self, epoch: int, logs: Any = None) -> None:
+        if epoch >= self.warmup and self.weight > 0.0 and self._spread.is_collapsed:
+            collapse.warn(epoch)
+
+    def _end_training(self, logs: Any = None) -> None:
+        self._weight.assign(self._full_weight)
+
     def train_step(self, data: Any) -> Any:
-        """As Keras does, but Adam updates each weight by one operation."""
+        """As Keras does, but Adam updates each weight by one operation, and axioms may be balanced."""
         with adam.fuse(self):
-            return super().train_step(data)
+            return super().train_step(data) if self._balance is None else self._balanced_step(data)
+
+    def _balanced_step(self, data: Any) -> Any:
+        x, y, sample_weight = keras.utils.unpack_x_y_sample_weight(data)
+        with tf.GradientTape(persistent=True) as tape:
+            y_pred = self(x, training=True)
+            losses = self._both_losses(x, y, y_pred, sample_weight, training=True)
+            scaled = [self.optimizer.scale_loss(loss) for loss in losses]
+        weights = self.trainable_variables
+        task, axioms = (tape.gradient(loss, weights) for loss in scaled)
+        shares = self._balance.weigh(task, axioms, self._weight)
+        pairs = zip(balance.add(task, axioms, shares), weights, strict=True)
+        self.optimizer.apply_gradients([pair for pair in pairs if pair[0] is not None])
+        loss = (losses[0] + shares.axioms * losses[1]) * replicas.count()
+        _private.loss_tracker(self).update_state(loss, sample_weight=_size(x))
+        return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
 
     def compute_loss(
         self,
@@ -142,19 +246,43 @@ class KnowledgeModel(keras.Model):
         training: bool = True,
     ) -> tf.Tensor:
         """The task loss plus weight * (1 - satisfaction)."""
+        task, axioms = self._both_losses(x, y, y_pred, sample_weight, training)
+        return task + (self._weight if self._balance is None else self._balance.weight) * axioms
+
+    def _both_losses(
+        self, x: Any, y: Any, y_pred: Any, sample_weight: Any, training: bool
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """The losses of the task and of the axioms, before the axioms are weighted."""
         task = super().compute_loss(x, y, y_pred, sample_weight, training)
         found = self.theory(self._data(x, y), training=training, as_truths=False)
-        size = tf.shape(keras.tree.flatten(x)[0])[0]
-        self._satisfaction.update_state(self.theory.space.truth(found.total), sample_weight=size)
-        knowledge = self.theory.space.loss(found.total) + self.theory.penalty()
-        # Keras adds up the gradients of all replicas, which have this term of the loss in common.
-        return task + self._weight * knowledge / replicas.count()
+        truths = self.theory.space.truth(tf.stack([found.total, *found.axioms]))
+        self.theory.trainer.means.update_state(truths, _size(x))
+        if training and collapse.can_watch(y, y_pred):
+            self._spread.update_state(y, y_pred, collapse.threshold_of(self.loss))
+        # Keras adds up the gradients of all replicas, which have this loss in common.
+        return task, (self.theory.space.loss(found.total) + self.theory.penalty()) / replicas.count()
+
+    @property
+    def metrics(self) -> list[keras.metrics.Metric]:
+        """The loss, the means of the satisfaction and of each axiom, and the metrics of the task."""
+        loss, *of_task = super().metrics if self.compiled else [None]
+        return [] if loss is None else [loss, self.theory.trainer.means, *of_task]
 
     @property
     def metrics_names(self) -> list[str]:
-        """The names of what `evaluate` returns: the loss, the satisfaction, and the metrics of the task."""
-        of_task = (name for name in self.get_metrics_result() if name not in ("loss", "satisfaction"))
-        return ["loss", "satisfaction", *of_task]
+        """The names of what `evaluate` returns: the loss, the satisfaction, each axiom, the task's."""
+        first = ["loss", *self.theory.trainer.means.names]
+        return [*first, *(name for name in self.get_metrics_result() if name not in first)]
+
+    def get_metrics_result(self) -> dict[str, Any]:
+        """The logs by name; raise where an axiom has the name of another metric."""
+        own = {"loss", *self.theory.trainer.means.names}
+        others = [metric for metric in super().metrics if metric.name != "loss"]
+        names = {name for metric in others for name in _names(metric)}
+        if names & own:
+            name = sorted(names & own)[0]
+            raise LogicValueError(f"'{name}' is the name of an axiom and of a metric: rename one of them.")
+        return super().get_metrics_result()
 
     def evaluate(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Any:
         """As `keras.Model.evaluate`: a list in the order of `metrics_names`, or with names."""
@@ -166,15 +294,30 @@ class KnowledgeModel(keras.Model):
         self.model.export(filepath, *args, **kwargs)
 
     def _data(self, x: Any, y: Any) -> dict[str, Any]:
+        """The individuals of the theory's variables in a batch."""
         signature = self.theory.signature
-        named = x if isinstance(x, Mapping) else {str(self.input_variable): x}
         known = (*signature.variables, *signature.domains)
-        data = {name: values for name, values in named.items() if name in known}
+
+        def by_name(rows: Any) -> dict[str, Any]:
+            named = rows if isinstance(rows, Mapping) else {str(self.input_variable): rows}
+            return {name: values for name, values in named.items() if name in known}
+
+        data = by_name(mixture.labelled_part(x))
+        if isinstance(x, mixture.Mixture):
+            more = by_name(x.unlabelled)
+            if self.target_variable is not None and more.keys() & data.keys():
+                raise LogicValueError(
+                    f"Axioms pair '{self.target_variable}' with the inputs, and unlabelled rows have no targets. "
+                    "Give these rows to another variable: unlabelled={'u': ...}."
+                )
+            data = mixture.join(data, more)
         return data if self.target_variable is None else data | {self.target_variable: y}
 
     def make_train_function(self, force: bool = False) -> Any:
         """As Keras does, and again when the theory has changed."""
-        return super().make_train_function(self._is_stale("train") or force)
+        # Else Keras would trace the first step twice, since it creates variables.
+        replaced = self.model.built and compilation.build_optimizer(self)
+        return super().make_train_function(self._is_stale("train") or replaced or force)
 
     def make_test_function(self, force: bool = False) -> Any:
         """As Keras does, and again when the theory has changed."""
@@ -186,20 +329,46 @@ class KnowledgeModel(keras.Model):
 
     def get_config(self) -> dict[str, Any]:
         """The model, the theory, and how they are joined."""
+        weight: Any = self.weight if self._balance is None else BALANCED
+        if self._given is not None:
+            if not isinstance(self._given.values, Mapping):
+                raise LogicValueError(
+                    "A schedule of `weight` that is a function cannot be saved: give a dictionary from "
+                    "epochs to weights."
+                )
+            weight = [[int(epoch), float(value)] for epoch, value in self._given.values.items()]
         return {
             "name": self.name,
             "model": keras.saving.serialize_keras_object(self.model),
             "theory": keras.saving.serialize_keras_object(self.theory),
-            "weight": self.weight,
+            "weight": weight,
             "inputs": self.input_variable,
             "targets": self.target_variable,
+            "warmup": self.warmup,
         }
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> KnowledgeModel:
         """The model of a configuration."""
         parts = {name: keras.saving.deserialize_keras_object(config[name]) for name in ("model", "theory")}
-        return cls(**config | parts)
+        weight = config["weight"]
+        return cls(**config | parts | {"weight": dict(weight) if isinstance(weight, list) else weight})
+
+
+class _Given:
+    """A schedule as it was given, which Keras does not track."""
+
+    def __init__(self, values: Any):
+        self.values: ByEpoch = values
+
+
+def _size(x: Any) -> tf.Tensor:
+    return tf.shape(keras.tree.flatten(mixture.labelled_part(x))[0])[0]
+
+
+def _names(metric: keras.metrics.Metric) -> list[str]:
+    result = metric.result()
+    return list(result) if isinstance(result, dict) else [metric.name]
 
 
 def _only_variable(theory: Theory, targets: str | None) -> str | None:

@@ -113,7 +113,7 @@ class TestXLA:
         ]
         [step] = functions
         assert_compiled(step, (tf.constant(DATA["x"]), tf.constant(DATA["l"])))
-        assert set(histories[0]) == {"loss", "satisfaction"}
+        assert set(histories[0]) == {"loss", "satisfaction", "not_a_and_b", "not_b_and_c", "labelled"}
         for name, values in histories[1].items():
             assert_close(histories[0][name], values, rtol=1e-5, atol=1e-5)
         # Adam divides a gradient by its size: rounding of small ones moves weights by a part of its 0.001.

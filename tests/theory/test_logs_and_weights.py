@@ -59,7 +59,7 @@ class TestNames:
     def test_of_a_model_with_knowledge(self) -> None:
         model = model_with_knowledge(metrics=["accuracy"])
         values = model.evaluate(POINTS, LABELS, 8, 0)
-        assert model.metrics_names == ["loss", "satisfaction", "accuracy"]
+        assert model.metrics_names == ["loss", "satisfaction", "z", "b", "accuracy"]
         named = model.evaluate(POINTS, LABELS, verbose=0, return_dict=True)
         assert list(named) == model.metrics_names
         assert list(named.values()) == values
