@@ -109,6 +109,19 @@ class TestOneAndSeveral:
             two, data, axioms=("all", "weighted"), semantics="godel", fit={"batch_size": 6}
         )
 
+    def test_with_sample_weights(
+        self, two: tf.distribute.Strategy, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        weights = np.arange(8.0) % 3
+        fit = {"sample_weight": weights, "batch_size": 5, "verbose": 2}
+        assert_trains_the_same(two, points(8), fit, axioms=("close", "related"))
+        # The line is that of one replica too.
+        lines = [line for line in capsys.readouterr().out.split("\n") if "loss" in line]
+        assert [line[line.index("loss") :] for line in lines[:2]] == [
+            line[line.index("loss") :] for line in lines[2:]
+        ]
+        assert all("worst: " in line and "close: " not in line for line in lines)
+
     def test_in_chunks(self, two: tf.distribute.Strategy) -> None:
         assert_trains_the_same(two, axioms=("all", "close", "classes", "related"), chunk=5)
 

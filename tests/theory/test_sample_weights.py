@@ -10,7 +10,7 @@ import tensorflow as tf
 import ltn
 from ltn.knowledge.data import with_weights
 from tests.theory.chunked import gradients
-from tests.theory.replicated import logs_of, needs_new_keras, points, theory_of
+from tests.theory.replicated import logs_of, points, theory_of
 from tests.theory.theories import Table, assert_same_weights, degrees
 from tests.tolerance import assert_close
 
@@ -117,19 +117,6 @@ class TestTraining:
                 yield DATA, None, WEIGHTS
 
         self.assert_law(expected, batches(), steps_per_epoch=1)
-
-    @needs_new_keras
-    def test_of_several_replicas(self) -> None:
-        strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
-        axioms = ("close", "related")
-        one, several = (theory_of(which, axioms) for which in (None, strategy))
-        logs = [
-            logs_of(theory.fit(DATA, sample_weight=WEIGHTS, batch_size=4, shuffle=False, verbose=0))
-            for theory in (one, several)
-        ]
-        for name in logs[0]:
-            assert_close(logs[0][name], logs[1][name], rtol=1e-5)
-        assert_same_weights(one, several, atol=ATOL)
 
     def test_of_validation_data(self, theory: ltn.Theory) -> None:
         history = theory.fit(DATA, validation_data=(DATA, None, WEIGHTS), verbose=0).history
