@@ -4,8 +4,8 @@ python -m benchmarks.knowledge_weights                 # all tasks, ten seeds; p
 python -m benchmarks.knowledge_weights digits --seeds 2
 
 Each run draws other labels and other initial weights; a seed has the same ones under every weight. `--part
-test` measures on data that no setting was chosen on. The citation graphs are read from the folder `--data`, and
-left out where it does not exist.
+test` measures on data that no setting was chosen on. The citation graphs are read from the folder `--data`,
+and left out where it does not exist.
 """
 
 from __future__ import annotations

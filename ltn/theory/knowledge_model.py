@@ -71,6 +71,12 @@ class KnowledgeModel(keras.Model):
     theory: Theory
     input_variable: str | None
     target_variable: str | None
+    warmup: int
+    _given: _Given | None
+    _balance: balance.Balance | None
+    _full_weight: float
+    _weight: Any
+    _spread: collapse.Spread
     # Set by Keras.
     optimizer: Any
 
@@ -190,39 +196,49 @@ class KnowledgeModel(keras.Model):
             weights, shuffle = settings.pop("sample_weight", None), settings.pop("shuffle", True)
             x = mixture.mix(x, y, weights, unlabelled, batch_size, shuffle)
             y, batch_size, settings["shuffle"] = None, None, False
-        watch = keras.callbacks.LambdaCallback(
-            on_epoch_begin=self._begin_epoch, on_epoch_end=self._end_epoch, on_train_end=self._end_training
-        )
+        watch = _Watch()
         if isinstance(callbacks, keras.callbacks.CallbackList):
             callbacks.append(watch)
         else:
-            # First, so that a callback of the user has the last word.
             given = [] if callbacks is None else callbacks
-            callbacks = [watch, *(given if isinstance(given, list | tuple) else [given])]
+            # Last, as the history that Keras would add: it keeps what other callbacks add to the logs.
+            callbacks = [*(given if isinstance(given, list | tuple) else [given]), watch]
         try:
             return super().fit(x, y, batch_size, epochs, verbose, callbacks, **settings)
         finally:
-            self._end_training()
+            self._weight.assign(self._full_weight)
 
-    def _begin_epoch(self, epoch: int, logs: Any = None) -> None:
+    def begin_epoch(self, epoch: int) -> None:
+        """Set the weight of an epoch."""
         if self._given is not None:
             self._full_weight = check_weight(value_at(self._given.values, epoch))
         if self._given is not None or self.warmup:
             self._weight.assign(0.0 if epoch < self.warmup else self._full_weight)
 
-    def _end_epoch(self, epoch: int, logs: Any = None) -> None:
+    def end_epoch(self, epoch: int) -> None:
+        """Warn where predictions have collapsed."""
         if epoch >= self.warmup and self.weight > 0.0 and self._spread.is_collapsed:
             collapse.warn(epoch)
-
-    def _end_training(self, logs: Any = None) -> None:
-        self._weight.assign(self._full_weight)
 
     def train_step(self, data: Any) -> Any:
         """As Keras does, but Adam updates each weight by one operation, and axioms may be balanced."""
         with adam.fuse(self):
-            return super().train_step(data) if self._balance is None else self._balanced_step(data)
+            if self._balance is None:
+                return self._shorten(super().train_step(data))
+            return self._shorten(self._balanced_step(self._balance, data))
 
-    def _balanced_step(self, data: Any) -> Any:
+    def test_step(self, data: Any) -> Any:
+        """As Keras does; the logs of an evaluation hold each axiom too."""
+        return self._shorten(super().test_step(data))
+
+    def _shorten(self, logs: dict[str, Any]) -> dict[str, Any]:
+        """The logs of a step without those of each axiom: Keras spends time on each, and shows them all."""
+        axioms = self.theory.trainer.means.names[1:]
+        return {name: value for name, value in logs.items() if name not in axioms}
+
+    _get_metrics_result_or_logs = _private.take_all_results
+
+    def _balanced_step(self, balancing: balance.Balance, data: Any) -> Any:
         x, y, sample_weight = keras.utils.unpack_x_y_sample_weight(data)
         with tf.GradientTape(persistent=True) as tape:
             y_pred = self(x, training=True)
@@ -230,7 +246,7 @@ class KnowledgeModel(keras.Model):
             scaled = [self.optimizer.scale_loss(loss) for loss in losses]
         weights = self.trainable_variables
         task, axioms = (tape.gradient(loss, weights) for loss in scaled)
-        shares = self._balance.weigh(task, axioms, self._weight)
+        shares = balancing.weigh(task, axioms, self._weight)
         pairs = zip(balance.add(task, axioms, shares), weights, strict=True)
         self.optimizer.apply_gradients([pair for pair in pairs if pair[0] is not None])
         loss = (losses[0] + shares.axioms * losses[1]) * replicas.count()
@@ -307,8 +323,8 @@ class KnowledgeModel(keras.Model):
             more = by_name(x.unlabelled)
             if self.target_variable is not None and more.keys() & data.keys():
                 raise LogicValueError(
-                    f"Axioms pair '{self.target_variable}' with the inputs, and unlabelled rows have no targets. "
-                    "Give these rows to another variable: unlabelled={'u': ...}."
+                    f"Axioms pair '{self.target_variable}' with the inputs, and unlabelled rows have no "
+                    "targets. Give these rows to another variable: unlabelled={'u': ...}."
                 )
             data = mixture.join(data, more)
         return data if self.target_variable is None else data | {self.target_variable: y}
@@ -353,6 +369,17 @@ class KnowledgeModel(keras.Model):
         parts = {name: keras.saving.deserialize_keras_object(config[name]) for name in ("model", "theory")}
         weight = config["weight"]
         return cls(**config | parts | {"weight": dict(weight) if isinstance(weight, list) else weight})
+
+
+class _Watch(keras.callbacks.History):
+    """The history of a training, which Keras keeps anyway: another callback would cost time in each step."""
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self.model.begin_epoch(epoch)
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        self.model.end_epoch(epoch)
+        super().on_epoch_end(epoch, logs)
 
 
 class _Given:

@@ -10,8 +10,8 @@ import tensorflow as tf
 
 from ltn.evaluation import replicas
 
-# The gradient of the axioms in units of that of the task, and how many steps are recent; chosen on the tasks of
-# `python -m benchmarks.knowledge_weights`, on their validation data.
+# The gradient of the axioms in units of that of the task, and how many steps are recent; chosen on the
+# validation data of `python -m benchmarks.knowledge_weights`.
 PROPORTION = 2.0
 RECENT = 10.0
 
@@ -31,11 +31,11 @@ class Balance(keras.Layer):
         g + w h',   w = r t mean |g| / max(mean |h|, |h|)
         h' = h - min(0, g.h / |g|^2) g,   t = max(0, 1 - recent |g| / mean |g|)
 
-    The means are over all steps so far, `recent` is over about ten, and r is the proportion. Where the axioms pull
-    against the task, that part of h is taken out: to first order, no step of theirs undoes what the labels teach.
-    The trust t grows as the task is learned: a network that knows nothing yet would make axioms true in the
-    cheapest way, by predicting one class for all. And the means remember the first steps, so that axioms go on
-    teaching when the labels are learned and g is small.
+    The means are over all steps so far, `recent` is over about ten, and r is the proportion. Where the
+    axioms pull against the task, that part of h is taken out: to first order, no step of theirs undoes what
+    the labels teach. The trust t grows as the task is learned: a network that knows nothing yet would make
+    axioms true in the cheapest way, by predicting one class for all. And the means remember the first steps,
+    so that axioms go on teaching when the labels are learned and g is small.
 
     Its state is a weight that is not trained: it is saved, and restored, with the model.
     """

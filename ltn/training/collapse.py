@@ -13,8 +13,9 @@ import tensorflow as tf
 class Spread(keras.metrics.Metric):
     """Whether predictions and targets differ from row to row, over an epoch; nothing is logged.
 
-    One number stands for the labels of a row. It keeps the number of rows, and the sums of these numbers and of
-    their squares, for predictions and for targets: what a variance needs, in one vector that replicas add up.
+    One number stands for the labels of a row. It keeps the number of rows, and the sums of these numbers
+    and of their squares, for predictions and for targets: what a variance needs, in one vector, which
+    replicas add up.
     """
 
     def __init__(self) -> None:

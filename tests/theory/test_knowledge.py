@@ -254,7 +254,7 @@ class TestMistakes:
             with pytest.raises(ltn.LogicValueError, match="`weight`"):
                 ltn.with_knowledge(classifier, theory, weight=weight)
         with pytest.raises(ltn.LogicError, match="`weight`"):
-            ltn.with_knowledge(classifier, theory, weight="high")  # type: ignore[arg-type]
+            ltn.with_knowledge(classifier, theory, weight="high")
 
     def test_what_is_no_theory_or_no_model(self) -> None:
         classifier = network()

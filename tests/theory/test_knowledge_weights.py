@@ -203,7 +203,7 @@ class TestBalance:
         assert_close(models[1].weight, models[0].weight, rtol=1e-4)  # of sums in another order
         for name, values in logs[0].items():
             assert_close(values, logs[1][name], rtol=1e-5)
-        assert_same_weights(*models, atol=2e-6)
+        assert_same_weights(models[0], models[1], atol=2e-6)
 
 
 class TestUnlabelled:
