@@ -38,7 +38,10 @@ class Connect(Step):
         return connect(operator, *formulas, **({"stable": False} if self.projected else {})).tensor
 
     def may_stack(self, world: World) -> bool:
-        return isinstance(getattr(world.space.semantics, self.operator), Operator)
+        operator = getattr(world.space.semantics, self.operator)
+        # Those of a user, also within a composed one, may expect the axes of a formula.
+        parts = [operator, *filter(callable, getattr(operator, "__dict__", {}).values())]
+        return all(isinstance(part, Operator) for part in parts)
 
     def describe(self) -> str:
         return self.operator.lower()

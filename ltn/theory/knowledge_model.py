@@ -15,7 +15,7 @@ from ltn.evaluation import replicas
 from ltn.knowledge.axioms import check_weight
 from ltn.theory.theory import Theory
 from ltn.training import adam, balance, collapse, compilation, mixture, steps
-from ltn.training.schedules import ByEpoch, check_epochs, value_at
+from ltn.training.schedules import ByEpoch, EpochHistory, check_epochs, value_at
 
 BALANCED = "balanced"
 
@@ -190,13 +190,15 @@ class KnowledgeModel(keras.Model):
                 `x` is a `tf.data.Dataset`, another one, of batches of inputs: a step takes a batch of each.
         """
         settings = dict(zip(("validation_split", "validation_data", "shuffle"), args, strict=False)) | kwargs
+        if "starts" in settings:
+            raise LogicTypeError("`starts` is for theories; a model with knowledge takes none.")
         if unlabelled is not None:
             if settings.get("validation_split"):
                 raise LogicValueError("With `unlabelled` give `validation_data`, not `validation_split`.")
             weights, shuffle = settings.pop("sample_weight", None), settings.pop("shuffle", True)
             x = mixture.mix(x, y, weights, unlabelled, batch_size, shuffle)
             y, batch_size, settings["shuffle"] = None, None, False
-        watch = _Watch()
+        watch = EpochHistory()
         if isinstance(callbacks, keras.callbacks.CallbackList):
             callbacks.append(watch)
         else:
@@ -369,17 +371,6 @@ class KnowledgeModel(keras.Model):
         parts = {name: keras.saving.deserialize_keras_object(config[name]) for name in ("model", "theory")}
         weight = config["weight"]
         return cls(**config | parts | {"weight": dict(weight) if isinstance(weight, list) else weight})
-
-
-class _Watch(keras.callbacks.History):
-    """The history of a training, which Keras keeps anyway: another callback would cost time in each step."""
-
-    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        self.model.begin_epoch(epoch)
-
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        self.model.end_epoch(epoch)
-        super().on_epoch_end(epoch, logs)
 
 
 class _Given:

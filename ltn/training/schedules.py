@@ -1,8 +1,11 @@
-"""Values that change with the epochs of a training."""
+"""Values that change with the epochs of a training, and who tells a model that an epoch begins."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
+
+import keras
 
 from ltn.errors import LogicTypeError, LogicValueError
 
@@ -29,3 +32,17 @@ def value_at(values: ByEpoch, epoch: int) -> float:
     if not isinstance(values, Mapping):
         return values(epoch)
     return values[max(start for start in values if start <= epoch)]
+
+
+class EpochHistory(keras.callbacks.History):
+    """The history of a training, which calls `begin_epoch` and `end_epoch` of its model.
+
+    Keras keeps a history anyway: another callback would cost time in each step.
+    """
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        self.model.begin_epoch(epoch)
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        self.model.end_epoch(epoch)
+        super().on_epoch_end(epoch, logs)

@@ -257,6 +257,11 @@ class TestUnlabelled:
             fit(paired, unlabelled=self.MORE)
 
 
+def test_starts_are_for_theories() -> None:
+    with pytest.raises(ltn.LogicTypeError, match="`starts` is for theories"):
+        fit(model_of(), starts=5)
+
+
 class TestLogs:
     def test_an_axiom_with_the_name_of_a_metric_is_refused(self) -> None:
         model = model_of(compiled={"metrics": ["accuracy"]})
