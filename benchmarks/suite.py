@@ -103,6 +103,7 @@ def workloads() -> list[Workload]:
         ),
         *(facts(count) for count in FACTS),
         quantifier(),
+        knowledge(),
         reasoning("propositions"),
         reasoning("smokers"),
         *traces(),
@@ -172,6 +173,18 @@ def quantifier() -> Workload:
         "quantifier over 10 000 points",
         (plain, Program("Forall(x, P(x))", "quantifier", "logic")),
         plain.name,
+    )
+
+
+def knowledge() -> Workload:
+    """An epoch of a small network with fifty rules, beside one without."""
+    alone = Program("network alone", "knowledge", "alone", runs_ltn=False)
+    fixed, balanced = (
+        Program(f"with_knowledge, {name}", "knowledge", "with_rules", (weight,))
+        for name, weight in (("weight 1", 1.0), ("balanced", "balanced"))
+    )
+    return Workload(
+        "knowledge, 50 rules", (alone, fixed, balanced), alone.name, (Target(fixed.name, 2.0, alone.name),)
     )
 
 
