@@ -15,7 +15,7 @@ from ltn.evaluation import replicas
 from ltn.knowledge.axioms import check_weight
 from ltn.theory.theory import Theory
 from ltn.training import adam, balance, collapse, compilation, mixture, steps
-from ltn.training.schedules import ByEpoch, EpochHistory, check_epochs, value_at
+from ltn.training.schedules import ByEpoch, EpochHistory, Scheduled
 
 BALANCED = "balanced"
 
@@ -72,7 +72,7 @@ class KnowledgeModel(keras.Model):
     input_variable: str | None
     target_variable: str | None
     warmup: int
-    _given: _Given | None
+    _given: Scheduled | None
     _balance: balance.Balance | None
     _full_weight: float
     _weight: Any
@@ -103,13 +103,12 @@ class KnowledgeModel(keras.Model):
         self.theory = theory
         self.warmup = int(warmup)
         # As it was given, where it is more than a number; a Keras model would track a dictionary.
-        self._given = _Given(weight) if isinstance(weight, Mapping) or callable(weight) else None
+        self._given = Scheduled(weight) if isinstance(weight, Mapping) or callable(weight) else None
         self._balance = balance.Balance() if weight == BALANCED else None
         if self._balance is not None:
             weight = balance.PROPORTION
         elif self._given is not None:
-            check_epochs(self._given.values, "weight")
-            weight = value_at(self._given.values, 0)
+            weight = self._given.at(0)
         # The weight apart from a warm-up; of balanced axioms, the proportion of both gradients.
         self._full_weight = check_weight(weight, ', a schedule, or "balanced"')
         # A variable, which compiled steps read anew; Keras does not save it, the configuration holds it.
@@ -213,7 +212,7 @@ class KnowledgeModel(keras.Model):
     def begin_epoch(self, epoch: int) -> None:
         """Set the weight of an epoch."""
         if self._given is not None:
-            self._full_weight = check_weight(value_at(self._given.values, epoch))
+            self._full_weight = check_weight(self._given.at(epoch))
         if self._given is not None or self.warmup:
             self._weight.assign(0.0 if epoch < self.warmup else self._full_weight)
 
@@ -349,12 +348,7 @@ class KnowledgeModel(keras.Model):
         """The model, the theory, and how they are joined."""
         weight: Any = self.weight if self._balance is None else BALANCED
         if self._given is not None:
-            if not isinstance(self._given.values, Mapping):
-                raise LogicValueError(
-                    "A schedule of `weight` that is a function cannot be saved: give a dictionary from "
-                    "epochs to weights."
-                )
-            weight = [[int(epoch), float(value)] for epoch, value in self._given.values.items()]
+            weight = self._given.pairs()
         return {
             "name": self.name,
             "model": keras.saving.serialize_keras_object(self.model),
@@ -371,13 +365,6 @@ class KnowledgeModel(keras.Model):
         parts = {name: keras.saving.deserialize_keras_object(config[name]) for name in ("model", "theory")}
         weight = config["weight"]
         return cls(**config | parts | {"weight": dict(weight) if isinstance(weight, list) else weight})
-
-
-class _Given:
-    """A schedule as it was given, which Keras does not track."""
-
-    def __init__(self, values: Any):
-        self.values: ByEpoch = values
 
 
 def _size(x: Any) -> tf.Tensor:

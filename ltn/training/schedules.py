@@ -34,15 +34,37 @@ def value_at(values: ByEpoch, epoch: int) -> float:
     return values[max(start for start in values if start <= epoch)]
 
 
+class Scheduled:
+    """The weight of knowledge by epochs, as it was given; Keras would track a dictionary."""
+
+    def __init__(self, values: ByEpoch):
+        self._values = check_epochs(values, "weight")
+
+    def at(self, epoch: int) -> float:
+        """The weight of an epoch."""
+        return value_at(self._values, epoch)
+
+    def pairs(self) -> list[list[float]]:
+        """Epochs and weights, as they are saved."""
+        if not isinstance(self._values, Mapping):
+            raise LogicValueError(
+                "A schedule of `weight` that is a function cannot be saved: give a dictionary from epochs to "
+                "weights."
+            )
+        return [[int(epoch), float(value)] for epoch, value in self._values.items()]
+
+
 class EpochHistory(keras.callbacks.History):
-    """The history of a training, which calls `begin_epoch` and `end_epoch` of its model.
+    """The history of a training, and a model that is told when its epochs begin and end.
 
     Keras keeps a history anyway: another callback would cost time in each step.
     """
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        """Tell the model."""
         self.model.begin_epoch(epoch)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """Tell the model, and note the logs."""
         self.model.end_epoch(epoch)
         super().on_epoch_end(epoch, logs)

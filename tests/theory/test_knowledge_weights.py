@@ -11,7 +11,7 @@ import tensorflow as tf
 
 import ltn
 from ltn.training.balance import Balance, add
-from tests.theory.replicated import logs_of, needs_new_keras
+from tests.theory.replicated import logs_of
 from tests.theory.theories import assert_same_weights, knowledge, network, weights_of
 from tests.tolerance import assert_close
 
@@ -190,20 +190,6 @@ class TestBalance:
         assert loaded.weight == model.weight > 0.0
         assert loaded.evaluate(POINTS, CLASSES, verbose=0) == model.evaluate(POINTS, CLASSES, verbose=0)
         assert fit(model, 2) == fit(loaded, 2)
-
-    @needs_new_keras
-    def test_several_replicas_train_as_one(self) -> None:
-        tf.distribute.MirroredStrategy._collective_key_base = 700_000
-        strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
-        models = [model_of("balanced", keras.optimizers.SGD(0.5))]
-        with strategy.scope():
-            models.append(model_of("balanced", keras.optimizers.SGD(0.5)))
-        logs = [fit(model, 12) for model in models]
-        assert models[0].weight > 0.0
-        assert_close(models[1].weight, models[0].weight, rtol=1e-4)  # of sums in another order
-        for name, values in logs[0].items():
-            assert_close(values, logs[1][name], rtol=1e-5)
-        assert_same_weights(models[0], models[1], atol=2e-6)
 
 
 class TestUnlabelled:

@@ -250,7 +250,8 @@ class TestTraining:
         assert_same_weights(alone, again, atol=ATOL)
         assert_same_weights(theory, again, atol=ATOL)
 
-    def test_a_model_with_knowledge(self, two: tf.distribute.Strategy) -> None:
+    @pytest.mark.parametrize("weight", [0.5, "balanced"])
+    def test_a_model_with_knowledge(self, two: tf.distribute.Strategy, weight: Any) -> None:
         # Keras gives every replica's mean the same weight: batches and their halves are even.
         data = labelled_points(12)
         models, logs = [], []
@@ -258,14 +259,20 @@ class TestTraining:
             with strategy.scope():
                 keras.utils.set_random_seed(0)
                 classifier = network()
-                model = ltn.with_knowledge(classifier, knowledge(classifier), weight=0.5)
+                model = ltn.with_knowledge(classifier, knowledge(classifier), weight=weight)
                 loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
                 model.compile(keras.optimizers.SGD(0.5), loss)
-            options = {"batch_size": 6, "epochs": 2, "shuffle": False, "verbose": 0}
+            options = {
+                "batch_size": 6,
+                "epochs": 12 if weight == "balanced" else 2,
+                "shuffle": False,
+                "verbose": 0,
+            }
             logs.append(logs_of(model.fit(data["x"], data["l"], **options)))
             models.append(model)
         assert_same_logs(*logs)
         one, several = models
+        assert several.weight > 0.0
         assert_same_weights(one, several, atol=ATOL)
 
 
