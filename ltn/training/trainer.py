@@ -83,7 +83,7 @@ class Trainer:
         verbose: Any = "auto",
         callbacks: Any = None,
         *,
-        starts: int = 1,
+        starts: int | None = None,
         trial_steps: int | None = None,
         **kwargs: Any,
     ) -> keras.callbacks.History:
@@ -107,10 +107,11 @@ class Trainer:
             batch_size, epochs, verbose, callbacks, kwargs: as for `keras.Model.fit`, also `sample_weight`,
                 and `validation_data`, which are like `x` or (x, None, sample_weight).
             starts: how many initialisations are tried before the first epoch; training goes on with the one
-                of the lowest loss. The first is the theory as it is; for each other one all weights that are
-                trainable are drawn anew by their initialisers, propositions from [0, 1]: freeze what must
-                stay. Data are read anew for each; of a generator the batches of a trial are kept. If a trial
-                is interrupted, the theory is as it was. `history.starts` tells how each start did.
+                of the lowest loss. The first is the theory as it is, by default the only one; for each other
+                one all weights that are trainable are drawn anew by their initialisers, propositions from
+                [0, 1]: freeze what must stay. Data are read anew for each; of a generator the batches of a
+                trial are kept. If a trial is interrupted, the theory is as it was. `history.starts` tells how
+                each start did.
             trial_steps: for how many steps each of them is trained; by default for a fifth of all steps
                 that are planned, so that 5 starts double the time.
 
@@ -133,14 +134,15 @@ class Trainer:
         3      0.71          0.29      4   False
         """
         model = self._model
-        trials.check_arguments(starts, trial_steps)
+        if starts is not None or trial_steps is not None:
+            trials.check_arguments(1 if starts is None else starts, trial_steps)
         if verbose:
             callbacks = with_line(callbacks, self._knowledge)
         settings = {"batch_size": batch_size, "epochs": epochs, "verbose": verbose, "callbacks": callbacks}
         can_be_endless = model.compiled and model.steps_per_execution == 1
         fed, first = self._feeding().for_fit(x, y, settings | kwargs, can_be_endless)
         tried = None
-        if starts > 1:
+        if starts is not None and starts > 1:
             batches, steps = self._feeding().for_trials(fed, trial_steps)
             # Networks that are built with the first batch are, before any of them is initialised anew.
             first = first or self._batch(next(iter(batches)))
