@@ -27,7 +27,7 @@ def leave_as_written(package: str) -> None:
 
     Where a user's tf.function calls the package, AutoGraph would go on into it: slow, and for nothing, as our
     code has no control flow on tensors; and it gives up, with a warning, on Python that it does not know.
-    Tried on TensorFlow 2.16 and 2.21.
+    Tried on TensorFlow 2.21.
     """
     config.CONVERSION_RULES = (config.DoNotConvert(package), *config.CONVERSION_RULES)
 
@@ -36,7 +36,7 @@ def user_code(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of the user that our code calls: rewritten by AutoGraph, where the code that led here is.
 
     A grounding, an operator, an axiom: AutoGraph does not see what code that it leaves as written calls.
-    Tried on TensorFlow 2.16 and 2.21.
+    Tried on TensorFlow 2.21.
     """
     context = ag_ctx.control_status_ctx()
     is_rewriting = context.status == ag_ctx.Status.ENABLED
@@ -91,7 +91,7 @@ def origin_of(tensor: Any) -> tuple[keras.Layer, list[Any], bool]:
 def is_in_a_layer() -> bool:
     """Whether this code runs inside the call of a Keras layer or model.
 
-    Tried on Keras 3.8 and 3.15.
+    Tried on Keras 3.15.
     """
     return get_global_attribute("current_call_ctx") is not None
 
@@ -99,7 +99,7 @@ def is_in_a_layer() -> bool:
 def serialize_shared(part: Any) -> Any:
     """The configuration of a part that several layers of a model may hold: read from a file, it is one again.
 
-    Tried on Keras 3.8 and 3.15.
+    Tried on Keras 3.15.
     """
     return keras.saving.serialize_keras_object(part) | {"shared_object_id": id(part)}
 
@@ -155,7 +155,7 @@ def build_nothing(model: keras.Model, *args: Any, **kwargs: Any) -> None:
 def take_all_results(model: keras.Model, logs: Any) -> Any:
     """Stands for `_get_metrics_result_or_logs` in a model whose steps log only some of its metrics.
 
-    Keras would return the logs of the last step. Tried on Keras 3.8 and 3.15.
+    Keras would return the logs of the last step. Tried on Keras 3.15.
     """
     return model.get_metrics_result()
 
