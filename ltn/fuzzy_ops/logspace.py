@@ -43,7 +43,7 @@ def log_truth(t: Any) -> tf.Tensor:
     return _bounded_log(truth_values(t)[0])
 
 
-def log1mexp(l: Any) -> tf.Tensor:  # noqa: E741
+def log1mexp(l: Any) -> tf.Tensor:  # noqa: E741  # a logarithm, as in the formula
     """The log-truth of a negation: log(1 - exp(l)) for l <= 0, and `log_zero` where l = 0.
 
     The shape is kept. Exact for l near 0 and for l far below; the gradient is bounded by 1/eps.

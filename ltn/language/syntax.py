@@ -282,7 +282,7 @@ class Or(Binary):
     Or('A | B & C')
     """
 
-    sign = Sign("|", "∨")  # noqa: RUF001
+    sign = Sign("|", "∨")
     levels = (Level.DISJUNCTION, Level.DISJUNCTION, Level.CONJUNCTION)
 
 

@@ -23,8 +23,8 @@ _SIGNS = {
     "!": "~",
     "⇒": "->",
     "⇔": "<->",
-    "−": "-",  # noqa: RUF001  # the minus sign of mathematics
-    "×": "*",  # noqa: RUF001
+    "−": "-",  # the minus sign of mathematics
+    "×": "*",
     "·": "*",
 }
 _WORDS = {"iff": "<->", "implies": "->"}
@@ -66,7 +66,7 @@ def explain(parser: Lark, text: str, position: int, found: str) -> tuple[str, Sp
     before = until.exhaust_lexer()
     if not found and not before:
         return "There is no formula in the text; write one, as in `forall x: P(x)`.", Span(0, 1)
-    accepted: set[str] = until.accepts()  # type: ignore[no-untyped-call]
+    accepted: set[str] = until.accepts()  # type: ignore[no-untyped-call]  # lark gives it no types
     if not found:
         end = _start(before[-1]) + len(before[-1])
         hint = _explain_unclosed(text[:end], before)

@@ -94,7 +94,7 @@ def draw(root: Box, title: str, note: str = "") -> Figure:
 def _caption(root: Box) -> str:
     colours = "Colour: from false, red, to true, blue."
     if any("\n" in box.value for box in root.walk()):
-        return f"{colours} With variables: mean, and lowest – highest, over their individuals."  # noqa: RUF001
+        return f"{colours} With variables: mean, and lowest – highest, over their individuals."
     return colours
 
 

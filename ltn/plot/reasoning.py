@@ -48,17 +48,17 @@ def penalty(settings: Iterable[tuple[float, float]] = ((1.0, 1.0), (0.5, 2.0))) 
     >>> figure = ltn.plot.penalty([(0.05, 10)])
     >>> [line.get_label() for line in figure.axes[0].lines]
     ['α = 0.05, β = 10']
-    """  # noqa: RUF002
+    """
     figure = picture(7.2, 4.2)
     axes = figure.add_subplot()
     x = np.linspace(-3.0, 3.0, 601)
     for index, (alpha, beta) in enumerate(_pairs(settings)):
         style: dict[str, Any] = {"color": COLOURS[index % len(COLOURS)], "linewidth": 2.0}
         style["linestyle"] = ("-", "--", ":", "-.")[index // len(COLOURS) % 4]
-        axes.plot(x, elu(x, alpha, beta).numpy(), label=f"α = {alpha:g}, β = {beta:g}", **style)  # noqa: RUF001
+        axes.plot(x, elu(x, alpha, beta).numpy(), label=f"α = {alpha:g}, β = {beta:g}", **style)
     labels = [str(line.get_label()) for line in axes.lines]
     add_legend(figure, list(axes.lines), labels, loc="outside right upper", prop={"family": FONT, "size": 10})
-    add_title(axes, "The penalty elu(α, β x)")  # noqa: RUF001
+    add_title(axes, "The penalty elu(α, β x)")
     axes.set(xlabel="x", ylabel="penalty", xlim=(-3.0, 3.0))
     axes.grid(alpha=0.3)
     return figure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-_CONNECTIVES = ("∧", "∨", "→", "↔", "&", "|", "->", "<->", "and", "or")  # noqa: RUF001
+_CONNECTIVES = ("∧", "∨", "→", "↔", "&", "|", "->", "<->", "and", "or")
 _OPERATORS = ("=", "≠", "<", "≤", ">", "≥", "!=", "<=", ">=", "+", "-", "*", "/")
 # What must not stand at the end of a line: its operand would follow on the next.
 _OPENERS = ("forall", "exists", "where", "not")

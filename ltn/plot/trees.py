@@ -102,7 +102,7 @@ def _describe_truths(truths: np.ndarray) -> str:
         return f"{truths:.3f}"
     if not truths.size:
         return "no individuals"
-    return f"mean {truths.mean():.3f}\n{truths.min():.3f} – {truths.max():.3f}"  # noqa: RUF001
+    return f"mean {truths.mean():.3f}\n{truths.min():.3f} – {truths.max():.3f}"
 
 
 def _quantifier(node: Quantifier) -> str:

@@ -42,7 +42,7 @@ def test_text_parses_to_the_same_tree(tree: Node) -> None:
 
 @given(trees())
 def test_ascii_is_ascii_but_for_names(tree: Node) -> None:
-    assert not set("∀∃¬∧∨→↔≠≤≥") & set(text(tree))  # noqa: RUF001
+    assert not set("∀∃¬∧∨→↔≠≤≥") & set(text(tree))
 
 
 @given(trees(quantified_guards=False))
@@ -125,7 +125,7 @@ def test_both_notations() -> None:
     formula = parse(
         "forall[p=6] x, y where norm(x - y) <= 0.2 & x != y: ~F(x, y) | G(x) -> A <-> exists z: P(z)"
     )
-    signs = "∀[p=6] x, y where norm(x - y) ≤ 0.2 ∧ x ≠ y: ¬F(x, y) ∨ G(x) → A ↔ ∃z: P(z)"  # noqa: RUF001
+    signs = "∀[p=6] x, y where norm(x - y) ≤ 0.2 ∧ x ≠ y: ¬F(x, y) ∨ G(x) → A ↔ ∃z: P(z)"
     assert text(formula, unicode=True) == signs
     assert parse(signs) == formula
     words = "forall[p=6] x, y where norm(x - y) ≤ 0.2 and x ≠ y: not F(x, y) or G(x) → A ↔ exists z: P(z)"

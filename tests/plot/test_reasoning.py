@@ -45,9 +45,9 @@ def verdict(restarts: int = 3, deciding: int = 2, **changes: Any) -> Verdict:
 @pytest.mark.parametrize(
     ("arguments", "settings", "labels"),
     [
-        ((), ((1.0, 1.0), (0.5, 2.0)), ["α = 1, β = 1", "α = 0.5, β = 2"]),  # noqa: RUF001
-        (([(0.05, 10)],), ((0.05, 10.0),), ["α = 0.05, β = 10"]),  # noqa: RUF001
-        (([[0, 0]],), ((0.0, 0.0),), ["α = 0, β = 0"]),  # noqa: RUF001
+        ((), ((1.0, 1.0), (0.5, 2.0)), ["α = 1, β = 1", "α = 0.5, β = 2"]),
+        (([(0.05, 10)],), ((0.05, 10.0),), ["α = 0.05, β = 10"]),
+        (([[0, 0]],), ((0.0, 0.0),), ["α = 0, β = 0"]),
     ],
 )
 def test_penalty_draws_elu(arguments: Any, settings: Any, labels: list[str]) -> None:
@@ -59,7 +59,7 @@ def test_penalty_draws_elu(arguments: Any, settings: Any, labels: list[str]) -> 
         expected = np.where(x >= 0, beta * x, alpha * (np.exp(x) - 1))
         np.testing.assert_allclose(np.asarray(line.get_ydata(), float), expected, atol=1e-6)
     assert list(lines(axes)) == legend(figure) == labels
-    assert axes.get_title() == "The penalty elu(α, β x)"  # noqa: RUF001
+    assert axes.get_title() == "The penalty elu(α, β x)"
 
 
 def test_penalty_tells_many_curves_apart() -> None:

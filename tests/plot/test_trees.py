@@ -20,7 +20,7 @@ def truth(theory: ltn.Theory, formula: str, **options: Any) -> str:
 
 
 def over_individuals(values: Any) -> str:
-    return f"mean {np.mean(values):.3f}\n{np.min(values):.3f} – {np.max(values):.3f}"  # noqa: RUF001
+    return f"mean {np.mean(values):.3f}\n{np.min(values):.3f} – {np.max(values):.3f}"
 
 
 def test_tree_shows_the_truth_of_every_part(people: ltn.Theory) -> None:
@@ -69,10 +69,10 @@ def test_tree_with_data_and_other_operators(people: ltn.Theory) -> None:
 def test_tree_in_log_space_is_the_normal_form(people: ltn.Theory) -> None:
     figure: Any = ltn.plot.tree(people, parse("forall x: S(x) -> rain"), semantics="log_product")
     labels = written(figure)
-    assert [label for label in labels if label[0] not in "m0"] == ["∀ x", "∨", "¬", "S", "x", "rain"]  # noqa: RUF001
+    assert [label for label in labels if label[0] not in "m0"] == ["∀ x", "∨", "¬", "S", "x", "rain"]
     assert labels[1] == truth(people, "forall x: S(x) -> rain", semantics="log_product")
     assert figure.get_suptitle() == "∀x: S(x) → rain"
-    assert "evaluated as  ∀x: ¬S(x) ∨ rain" in [text.get_text() for text in figure.texts]  # noqa: RUF001
+    assert "evaluated as  ∀x: ¬S(x) ∨ rain" in [text.get_text() for text in figure.texts]
 
 
 @pytest.mark.parametrize("semantics", ["stable_product", "log_product"])

@@ -51,6 +51,8 @@ def test_what_the_message_advises_stays_inside() -> None:
     theory = theory_with(ltn.Function(keras.Sequential(layers)), bounds=(100, 200))
     theory.compile("sgd")
     theory.fit({"x": 1e6 * PEOPLE}, verbose=0)
+    ages = theory.query("age(x)", x=1e6 * PEOPLE).numpy()
+    assert np.all((ages >= 100.0) & (ages <= 200.0))
 
 
 def test_compiled_code_sees_them_under_debug_alone() -> None:

@@ -12,7 +12,7 @@ import tensorflow as tf
 import ltn
 from ltn.training.balance import Balance, add
 from tests.theory.replicated import logs_of
-from tests.theory.theories import assert_same_weights, knowledge, network, weights_of
+from tests.theory.theories import about, assert_same_weights, knowledge, network, weights_of
 from tests.tolerance import assert_close
 
 pytestmark = pytest.mark.filterwarnings(
@@ -268,10 +268,7 @@ class TestCollapse:
         """The warnings of a training whose axioms hold where all points are of the first class."""
         keras.utils.set_random_seed(0)
         classifier = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3)])
-        theory = ltn.Theory()
-        points, classes = theory.domain("points", shape=2), theory.domain("classes", values=["a", "b", "c"])
-        theory.variable("x", points)
-        theory.predicate("P", (points, classes), ltn.Predicate.FromLogits(classifier, "sigmoid"))
+        theory = about(classifier)
         theory.axiom("forall x: P(x, a) & ~P(x, b) & ~P(x, c)", name="first")
         model: Any = ltn.with_knowledge(classifier, theory, weight, **settings)
         losses = keras.losses.SparseCategoricalCrossentropy, keras.losses.BinaryCrossentropy

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import ltn
+from tests.theory.theories import about
 from tests.tolerance import assert_close
 
 pytestmark = pytest.mark.filterwarnings(
@@ -21,10 +22,7 @@ def model_with_knowledge(weight: float = 1.0, **settings: Any) -> Any:
     """A linear classifier, and two axioms that its labels know nothing of; the names are not in order."""
     keras.utils.set_random_seed(0)
     classifier = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3)])
-    theory = ltn.Theory()
-    points, classes = theory.domain("points", shape=2), theory.domain("classes", values=["a", "b", "c"])
-    theory.variable("x", points)
-    theory.predicate("P", (points, classes), ltn.Predicate.FromLogits(classifier, "sigmoid"))
+    theory = about(classifier)
     theory.axioms("z: forall x: P(x, a)\nb: forall x: P(x, b)")
     model = ltn.with_knowledge(classifier, theory, weight=weight)
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)

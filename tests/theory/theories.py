@@ -103,13 +103,19 @@ def network() -> keras.Model:
     return keras.Sequential([keras.Input((2,)), keras.layers.Dense(6, "elu"), keras.layers.Dense(3)])
 
 
-def knowledge(classifier: keras.Model, semantics: str = "stable_product", **settings: Any) -> ltn.Theory:
-    """No point is of two classes that are neighbours."""
+def about(classifier: keras.Model, semantics: str = "stable_product", **settings: Any) -> ltn.Theory:
+    """A theory about a classifier of points into three classes, without axioms yet."""
     theory = ltn.Theory(semantics, **settings)
     points = theory.domain("points", shape=2)
     classes = theory.domain("classes", values=["a", "b", "c"])
     theory.variable("x", points)
     theory.predicate("P", (points, classes), ltn.Predicate.FromLogits(classifier, "sigmoid"))
+    return theory
+
+
+def knowledge(classifier: keras.Model, semantics: str = "stable_product", **settings: Any) -> ltn.Theory:
+    """No point is of two classes that are neighbours."""
+    theory = about(classifier, semantics, **settings)
     theory.axiom("forall x: P(x, a) -> ~P(x, b)", name="not_a_and_b")
     theory.axiom("forall x: P(x, b) -> ~P(x, c)", name="not_b_and_c")
     return theory
