@@ -1,6 +1,7 @@
 """Entailment decides as classical logic does, but for the misses that the table explains."""
 
 import functools
+import os
 from typing import NamedTuple
 
 import pytest
@@ -10,7 +11,8 @@ from ltn.reasoning import Verdict
 from tests.reasoning.entailments import CLASSICAL, TABLE, Entailment, theory_of
 from tests.reasoning.small import satisfaction
 
-SEEDS = range(5)
+# LTN_TEST_SEEDS=5 asks each row from more starting points, as the table was made.
+SEEDS = range(int(os.environ.get("LTN_TEST_SEEDS", "2")))
 
 
 class Decided(NamedTuple):
