@@ -154,11 +154,20 @@ class RunOutput:
 
 
 class Output(NamedTuple):
-    """What a network returned for one call: some of the rows of a run, and what it was called on."""
+    """What a network returned for one call: some of the rows of a run, and what it was called on.
+
+    Attributes:
+        run: the outputs of the run.
+        position: the place of the call in it.
+        batch: what it was called on.
+        read_at: for a call that was not made, since another has its rows: the place of each row among those
+            of that other call, whose `position` it is then.
+    """
 
     run: RunOutput
     position: int
     batch: Batch
+    read_at: tf.Tensor | None = None
 
     @property
     def rows(self) -> tf.Tensor:
@@ -172,7 +181,8 @@ class Output(NamedTuple):
 
     def read(self, key: Hashable, reading: Reading) -> tf.Tensor:
         """What `RunOutput.read` gives for this call."""
-        return self.run.read(key, reading)[self.position]
+        found = self.run.read(key, reading)[self.position]
+        return found if self.read_at is None else tf.gather(found, self.read_at)
 
 
 def _nesting(node: Node, symbols: Mapping[str, Any]) -> int:

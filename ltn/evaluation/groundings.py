@@ -7,6 +7,7 @@ import contextvars
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 from ltn.core import Variable
@@ -164,6 +165,27 @@ class Groundings:
             return self._names_of(domain)
         labels = self.data.labels if isinstance(self.data, LabelledData) else {}
         return list(labels[name]) if name in labels else None
+
+    def places(self, name: str) -> np.ndarray | None:
+        """Where the individuals of a variable, or a constant, stand among those of its domain.
+
+        None where they are no individuals of the domain, or data stand in for these.
+        """
+        is_constant = name in self.signature.constants
+        domain = (self.signature.constants if is_constant else self.signature.variables)[name]
+        if domain.name in self.data:
+            return None
+        everyone = self._names_of(domain)
+        if is_constant:
+            return np.array(everyone.index(name)) if name in everyone else None
+        kind, _ = self.source(name) or ("none", "")
+        if kind == "domain":
+            count = self.count(name)
+            return None if count is None else np.arange(count)
+        if kind != "choice" or self.choices[name].features is not None:
+            return None
+        found = {other: place for place, other in enumerate(everyone)}
+        return np.array([found[other] for other in self.choices[name].names], int)
 
     def variable(self, name: str) -> tf.Tensor:
         """The individuals that a variable ranges over, (k, *features)."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from ltn import _private
@@ -16,20 +17,36 @@ from ltn.core.models import logits_of
 from ltn.core.symbols import Batch, Symbol
 from ltn.evaluation import tuples
 from ltn.evaluation.bounds import check_inside
-from ltn.evaluation.calls import Output, RunOutput
+from ltn.evaluation.calls import Call, Output, RunOutput
 from ltn.evaluation.first_layer import FirstLayer
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import Planner, Request, Rule, RunOf
-from ltn.language import Apply, Node
+from ltn.language import Apply, Name, Node
+
+
+class Cover(NamedTuple):
+    """The call that has all rows of another one.
+
+    Attributes:
+        position: the place of the call in its run.
+        rows: for each row of the other call, its place among the rows of this one.
+    """
+
+    position: int
+    rows: np.ndarray
 
 
 @dataclass(frozen=True)
 class NetworkRun(Step):
-    """The outputs of a network, one for each of its calls; a call has a list of terms."""
+    """The outputs of a network, one for each of its calls; a call has a list of terms.
+
+    `covers` tells for each call which other one has its rows; None where it is made.
+    """
 
     symbol: str
     calls: tuple[tuple[Value, ...], ...]
+    covers: tuple[Cover | None, ...] = field(compare=False)
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -38,8 +55,19 @@ class NetworkRun(Step):
     def compute(self, execution: Execution) -> list[Output]:
         symbol: Symbol = execution.world.symbols[self.symbol]
         calls = [[execution.term(term) for term in terms] for terms in self.calls]
+        made = [number for number, cover in enumerate(self.covers) if cover is None]
+        outputs = dict(zip(made, self._make(symbol, [calls[number] for number in made]), strict=True))
+        for number, cover in enumerate(self.covers):
+            if cover is not None:
+                batch = symbol.outline(calls[number])
+                read_at = tf.constant(cover.rows, tf.int32)
+                outputs[number] = outputs[cover.position]._replace(batch=batch, read_at=read_at)
+        return [outputs[number] for number in range(len(calls))]
+
+    def _make(self, symbol: Symbol, calls: list[list[Term]]) -> list[Output]:
+        """The outputs of the calls that are made."""
         independent = _rows_are_independent(symbol)
-        if independent and _are_on_several_axes(self.calls):
+        if independent and _are_on_several_axes(calls):
             first = FirstLayer.of(symbol.network)
             if first is not None and not first.is_cast:
                 return _run_by_layers(symbol, first, calls)
@@ -51,8 +79,10 @@ class NetworkRun(Step):
         return [Output(_run(symbol, [batch], as_list), 0, batch) for batch in batches]
 
     def describe(self) -> str:
-        calls = "" if len(self.calls) == 1 else f", {len(self.calls)} calls"
-        return f"run {self.symbol}{calls}"
+        made = self.covers.count(None)
+        calls = "" if made == 1 else f", {made} calls"
+        read = len(self.covers) - made
+        return f"run {self.symbol}{calls}" + (f", read by {read} more" if read else "")
 
 
 @dataclass(frozen=True)
@@ -121,9 +151,65 @@ def plan_run(planner: Planner, request: RunOf) -> Rule:
         if planner.symbols[call.node.symbol].picks_class:
             terms = terms[: len(planner.signature.predicates[call.node.symbol]) - 1]
         calls.append(tuple(terms))
-    run = planner.add(NetworkRun(request.run.symbol, tuple(calls)), runs_network=True)
+    covers: list[Cover | None] = [None] * len(calls)
+    if _rows_are_independent(planner.symbols[request.run.symbol]):
+        covers = _find_covers(planner, request.run.calls)
+    step = NetworkRun(request.run.symbol, tuple(calls), tuple(covers))
+    run = planner.add(step, runs_network=True)
     planner.calls.note(request.run, planner.plan.depth(run) - 1)
     return run
+
+
+def _find_covers(planner: Planner, calls: Sequence[Call]) -> list[Cover | None]:
+    """For each call of a run the call that covers it, or None where it has to be made.
+
+    F(x, y) for all individuals of a domain covers F(a, b) for two constants, F(x, x), and F(u, v) for
+    variables over some of the individuals.
+    """
+    whole = [number for number, call in enumerate(calls) if _is_whole(planner, call)]
+    return [
+        None
+        if number in whole
+        else next(filter(None, (_cover(planner, calls, other, number) for other in whole)), None)
+        for number in range(len(calls))
+    ]
+
+
+def _is_whole(planner: Planner, call: Call) -> bool:
+    """Whether a call is about all individuals of some domains, each on an axis of its own."""
+    frame = dict(call.frame)
+    names = _names_in(planner, call)
+    if names is None or not all(planner.kind_of(name) == "domain" for name in names if name in frame):
+        return False
+    return len({frame.get(name) for name in names} - {None}) == len(names)
+
+
+def _cover(planner: Planner, calls: Sequence[Call], whole: int, number: int) -> Cover | None:
+    every, own = _names_in(planner, calls[whole]), _names_in(planner, calls[number])
+    if every is None or own is None:
+        return None
+    groundings, frame = planner.groundings, dict(calls[number].frame)
+    labels = list(dict.fromkeys(frame[name] for name in own if name in frame))
+    rows = np.zeros([1] * len(labels), int)
+    for all_of, name in zip(every, own, strict=True):
+        places, count = groundings.places(name), groundings.count(all_of)
+        domain, own_domain = (planner.signature.sort_of(Name(each)).domain for each in (all_of, name))
+        if places is None or count is None or domain is None or own_domain is None:
+            return None
+        if not domain.is_same(own_domain):
+            return None
+        shape = [-1 if name in frame and label == frame[name] else 1 for label in labels]
+        rows = rows * count + places.reshape(shape)
+    return Cover(whole, rows.ravel())
+
+
+def _names_in(planner: Planner, call: Call) -> list[str] | None:
+    """The variables and constants that a call is about; None where it is about other terms, or tuples."""
+    frame = dict(call.frame)
+    if any(planner.frames.tuples(label) is not None for label in frame.values()):
+        return None
+    names = [argument.name for argument in call.node.arguments if isinstance(argument, Name)]
+    return names if len(names) == len(call.node.arguments) else None
 
 
 def plan_call(planner: Planner, node: Apply, frame: Frame) -> Generator[Request, Value, PlannedCall]:
@@ -196,8 +282,8 @@ def _plan_parts(planner: Planner, node: Node, frame: Frame) -> Generator[Request
     ]
 
 
-def _are_on_several_axes(calls: Sequence[Sequence[Value]]) -> bool:
-    return any(len({term.axes for term in terms}) > 1 for terms in calls)
+def _are_on_several_axes(calls: Sequence[Sequence[Term]]) -> bool:
+    return any(len({tuple(term.free_vars) for term in terms}) > 1 for terms in calls)
 
 
 def _run_by_layers(symbol: Symbol, first: FirstLayer, calls: Sequence[Sequence[Term]]) -> list[Output]:

@@ -139,7 +139,7 @@ def _lines(plan: Plan, execution: Execution, prefix: str = "") -> Iterator[Line]
 def _rows(step: Step, value: Any) -> int | None:
     if not isinstance(step, NetworkRun):
         return None
-    return sum(math.prod(output.batch.sizes) for output in value)
+    return sum(math.prod(output.batch.sizes) for output in value if output.read_at is None)
 
 
 def _tensors(value: Any) -> list[tf.Tensor]:

@@ -183,7 +183,7 @@ class Aggregator(Operator):
         xs, selection = self._select(xs, mask, weights, axes, segments)
         statistic = self._statistic(xs, selection, **hyperparameters)
         weight = tf.broadcast_to(self._weight(xs, selection), tf.shape(statistic))
-        return Part(*(t if segments or not axes else tf.squeeze(t, axes) for t in (statistic, weight)))
+        return Part(selection.as_result(statistic), selection.as_result(weight))
 
     def join(self, parts: Sequence[Part], empty: float | None = None, **overrides: Any) -> tf.Tensor:
         """The aggregate of all values, from their parts; other arguments as in a call."""
@@ -198,7 +198,7 @@ class Aggregator(Operator):
         weights = tf.where(some, parts.weight, tf.zeros_like(parts.weight)) if self.parts_weigh else None
         selection = Selection(statistics, some, (0,), weights)
         merged = self._join(statistics, selection, **hyperparameters), self._weight(statistics, selection)
-        return Part(*(tf.squeeze(tensor, 0) for tensor in merged))
+        return Part(*map(selection.as_result, merged))
 
     def finish(self, part: Part, empty: float | None = None) -> tf.Tensor:
         """The aggregate of all values, from one part of all of them."""
@@ -226,8 +226,7 @@ class Aggregator(Operator):
         if selection.may_be_empty:
             of_nothing = cls._of_nothing(tf.constant(empty, xs.dtype))
             value = tf.where(selection.count > 0.0, value, of_nothing)
-        # With an empty `axis`, squeeze would take every axis of size 1.
-        return value if keepdims or not axis else tf.squeeze(value, axis)
+        return selection.as_result(value, keepdims)
 
     @staticmethod
     def _select(

@@ -31,6 +31,10 @@ class Statistics(abc.ABC):
         """A statistic, repeated for each of its values; broadcasts with the values."""
 
     @abc.abstractmethod
+    def as_result(self, statistic: tf.Tensor, keepdims: bool = False) -> tf.Tensor:
+        """A statistic, without the axes that were reduced, or with them."""
+
+    @abc.abstractmethod
     def _number(self) -> tf.Tensor:
         """The number of selected values, as integers."""
 
@@ -97,7 +101,11 @@ class Statistics(abc.ABC):
 
 
 class Selection(Statistics):
-    """What a mask selects along `axis`; a statistic keeps those axes, with size 1."""
+    """What a mask selects along `axis`; a statistic keeps those axes, with size 1, unless they come first.
+
+    Without its first axes a statistic broadcasts with the values as it is: keeping them would cost two
+    operations, one on the way back.
+    """
 
     def __init__(
         self,
@@ -108,6 +116,7 @@ class Selection(Statistics):
     ):
         super().__init__(values, mask, weights)
         self.axis = axis
+        self._keepdims = axis != tuple(range(len(axis)))
 
     @property
     def may_be_empty(self) -> bool:
@@ -116,10 +125,17 @@ class Selection(Statistics):
     def spread(self, statistic: tf.Tensor) -> tf.Tensor:
         return statistic
 
+    def as_result(self, statistic: tf.Tensor, keepdims: bool = False) -> tf.Tensor:
+        if keepdims == self._keepdims or not self.axis:
+            return statistic
+        if self._keepdims:
+            return tf.squeeze(statistic, self.axis)
+        return tf.reshape(statistic, tf.concat([[1] * len(self.axis), tf.shape(statistic)], 0))
+
     def mean(self, values: tf.Tensor) -> tf.Tensor:
         if self.may_be_empty:
             return super().mean(values)
-        return tf.reduce_mean(values, self.axis, keepdims=True)
+        return tf.reduce_mean(values, self.axis, keepdims=self._keepdims)
 
     def _number(self) -> tf.Tensor:
         if self.mask is not None:
@@ -130,16 +146,16 @@ class Selection(Statistics):
         return tf.reduce_prod(tf.gather(tf.shape(self._values), self.axis))
 
     def _sum(self, values: tf.Tensor) -> tf.Tensor:
-        return tf.reduce_sum(values, self.axis, keepdims=True)
+        return tf.reduce_sum(values, self.axis, keepdims=self._keepdims)
 
     def _prod(self, values: tf.Tensor) -> tf.Tensor:
-        return tf.reduce_prod(values, self.axis, keepdims=True)
+        return tf.reduce_prod(values, self.axis, keepdims=self._keepdims)
 
     def _min(self, values: tf.Tensor) -> tf.Tensor:
-        return tf.reduce_min(values, self.axis, keepdims=True)
+        return tf.reduce_min(values, self.axis, keepdims=self._keepdims)
 
     def _max(self, values: tf.Tensor) -> tf.Tensor:
-        return tf.reduce_max(values, self.axis, keepdims=True)
+        return tf.reduce_max(values, self.axis, keepdims=self._keepdims)
 
 
 class Segments(Statistics):
@@ -169,6 +185,9 @@ class Segments(Statistics):
 
     def spread(self, statistic: tf.Tensor) -> tf.Tensor:
         return tf.gather(statistic, self.ids)
+
+    def as_result(self, statistic: tf.Tensor, keepdims: bool = False) -> tf.Tensor:
+        return statistic
 
     def _number(self) -> tf.Tensor:
         if self.mask is not None:

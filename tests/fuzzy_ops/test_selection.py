@@ -10,4 +10,4 @@ def test_counts_do_not_stop_where_float32_does() -> None:
     many = 2**24 + 2**20
     mask = tf.ones((many, 2), tf.bool)
     count = Selection(tf.zeros((many, 2)), mask, (0,)).count
-    assert count.numpy().tolist() == [[float(many), float(many)]]
+    assert count.numpy().tolist() == [float(many), float(many)]
