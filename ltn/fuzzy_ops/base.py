@@ -6,9 +6,11 @@ function runs compiled by `tf.function`; inside another graph it is traced strai
 """
 
 import abc
+import contextlib
+import contextvars
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import tensorflow as tf
@@ -17,6 +19,21 @@ from ltn.errors import LogicTypeError
 from ltn.fuzzy_ops.arguments import check_broadcast, truth_values
 
 eps: float = 1e-4
+
+_as_written: contextvars.ContextVar[bool] = contextvars.ContextVar("as written", default=False)
+
+
+@contextlib.contextmanager
+def as_written() -> Iterator[None]:
+    """Within, operators that eager code calls run as they are written: for values that are needed once.
+
+    Compiling an operator takes as long as some hundred calls of it.
+    """
+    token = _as_written.set(True)
+    try:
+        yield
+    finally:
+        _as_written.reset(token)
 
 
 def not_zeros(x: tf.Tensor) -> tf.Tensor:
@@ -66,7 +83,7 @@ class Operator(abc.ABC):
 
     @classmethod
     def _run(cls, *tensors: tf.Tensor | None, **others: Any) -> tf.Tensor:
-        if not tf.executing_eagerly():
+        if not tf.executing_eagerly() or _as_written.get():
             return cls._evaluate(*tensors, **others)
         given = {name: value for name, value in others.items() if tf.is_tensor(value)}
         static = {name: value for name, value in others.items() if name not in given}

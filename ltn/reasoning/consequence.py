@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.fuzzy_ops.base import as_written
 from ltn.knowledge import questions
 from ltn.knowledge.data import Data
 from ltn.knowledge.initialisation import values_of
@@ -236,7 +237,8 @@ class _Finder:
         theory.signature.check_closed(self.tree, text)
         question = questions.with_tensors(theory, question)
         # Once eagerly, where errors are explained and networks are built.
-        evaluate_theory(theory, self.tree, question)
+        with as_written():
+            evaluate_theory(theory, self.tree, question)
         if not theory.trainable_variables:
             raise LogicValueError(
                 "Nothing in the theory is learned: it has one grounding, which theory.query(...) evaluates."
@@ -267,8 +269,9 @@ class _Finder:
 
     def check(self, *found: BestGrounding) -> None:
         """Raise if a grounding gives what is not a truth value."""
-        for each in found:
-            self._search.evaluate(each.weights)
+        with as_written():
+            for each in found:
+                self._search.evaluate(each.weights)
 
     def __enter__(self) -> _Finder:
         return self

@@ -11,6 +11,7 @@ import pandas as pd
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.table import PlanTable
+from ltn.fuzzy_ops.base import as_written
 from ltn.knowledge import questions
 from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.data import Data
@@ -166,7 +167,8 @@ def plan(
         for node, _ in pairs
     ]
     options = [{} if axiom is None else questions.options_of(theory, axiom, question) for _, axiom in pairs]
-    return evaluation.tabulate(nodes, options)
+    with as_written():
+        return evaluation.tabulate(nodes, options)
 
 
 def _individuals(groundings: Groundings, variable: str, rows: np.ndarray) -> list[Any]:

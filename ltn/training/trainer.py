@@ -13,6 +13,7 @@ import tensorflow as tf
 from ltn import _private
 from ltn.evaluation import replicas
 from ltn.evaluation.groundings import ROW_WEIGHTS
+from ltn.fuzzy_ops.base import as_written
 from ltn.knowledge.axioms import KnowledgeBase
 from ltn.knowledge.data import Data, read_batch, with_weights
 from ltn.knowledge.satisfaction import Satisfaction, note
@@ -328,6 +329,6 @@ class Trainer:
         """Evaluate a first batch eagerly, where truth values and sizes are checked, once for these axioms."""
         knowledge = self._knowledge
         if self._tried != knowledge.version and (batch or not knowledge.open_variables()):
-            with self._model.distribute_strategy.scope():
+            with self._model.distribute_strategy.scope(), as_written():
                 self._model.call(batch)
             self._tried = knowledge.version

@@ -13,6 +13,7 @@ import ltn
 from ltn import fuzzy_ops as fo
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.fuzzy_ops import implications
+from ltn.fuzzy_ops.base import Operator, as_written
 from tests.fuzzy_ops.cases import AGGREGATORS, CONNECTIVES, LOG_AGGREGATORS, LOG_CONNECTIVES
 from tests.fuzzy_ops.traces import traces_of
 from tests.tolerance import assert_close
@@ -40,6 +41,21 @@ def parts(operator: Any) -> list[Any]:
 
 def traces(operator: Any) -> int:
     return sum(traces_of(part) for part in parts(operator))
+
+
+@operators
+def test_as_written_it_gives_the_same_and_is_not_compiled(operator: Any) -> None:
+    values = tf.constant([0.2, 0.7, 0.9])
+    compiled = call(operator, values)
+    before = dict(Operator._compiled)
+    Operator._compiled.clear()
+    try:
+        with as_written():
+            value = call(operator, values)
+        assert not Operator._compiled
+    finally:
+        Operator._compiled.update(before)
+    assert_close(value, compiled)
 
 
 @operators

@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 import ltn
+from ltn.fuzzy_ops.base import Operator
 from ltn.language import parse
 from tests.theory.counting import Digits, People, images
 from tests.tolerance import assert_close
@@ -103,9 +104,14 @@ class TestOneBatch:
             ]
         )
         people.theory({})
-        everyone = people.size
-        assert people.S.counted() == [everyone + 1]
-        assert people.F.counted() == [everyone + everyone**2 + 1]
+        # F(x, x), S(a) and F(a, b) are among them.
+        assert people.S.counted() == [people.size]
+        assert people.F.counted() == [people.size**2]
+
+    def test_also_of_learned_people_whom_no_axiom_has_all_of(self) -> None:
+        people = People(["forall x: F(x, a) & F(a, x)", "F(a, b)"])
+        people.theory({})
+        assert people.F.counted() == [2 * people.size + 1]
 
     def test_a_training_step_calls_the_network_once(self) -> None:
         digits = Digits([ADDITION, "forall diag(x, l) where l = 3: digit(x, 3)"])
@@ -332,3 +338,17 @@ class TestDenseForm:
         data = {"x": images(32), "y": images(7)}
         digits.theory.evaluation(digits.theory.space, data, dense=True).ground([tree])
         assert digits.network.counted() == [39]
+
+
+def test_no_operator_is_compiled_for_what_is_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    theory = ltn.Theory()
+    theory.proposition("A", 0.3, trainable=True)
+    theory.axiom("A & ~A | A")
+    theory.compile("sgd")
+    compiled: dict[Any, Any] = {}
+    monkeypatch.setattr(Operator, "_compiled", compiled)
+    theory.plan()
+    theory.fit(epochs=1, verbose=0)
+    assert not compiled
+    theory.query("A & ~A")
+    assert compiled
