@@ -108,7 +108,9 @@ This page is the output of `make bench`.
   instead of n^2, and adds up what it gets.
 - **facts**: `F(a, b)` about 32 individuals, each an axiom, beside one axiom `forall diag(u, v): F(u, v)`.
 - **optimizer**: the smokers, with the step of Adam in the tf.function of the axioms, or outside, as tutorials
-  of `ltn` 2.1 have it; and Adam on as many weights of plain Keras, without logic.
+  of `ltn` 2.1 have it; and Adam on as many weights of plain Keras, without logic. The same for addition of
+  2 digits, whose function returns the gradients: with the optimizer in it, outside, and in a function of its
+  own ("apart"); and for the CNN without logic, written in the same three ways.
 - **quantifier**: `Forall(x, P(x))` beside the mean squared error of the same network.
 - **reasoning**: `theory.entails` with ten starting points beside one; a step is a call.
 - **first trace**: the time from the axioms in text to the end of the first training step. Each step

@@ -97,6 +97,7 @@ def workloads() -> list[Workload]:
         ),
         Workload("smokers", logic("smokers"), targets=faster(3.0)),
         optimizer(),
+        optimizer_of_addition(),
         *(
             Workload(f"relation, {count} individuals", relation(count), targets=targets)
             for count, targets in INDIVIDUALS.items()
@@ -160,10 +161,26 @@ def optimizer() -> Workload:
         inside,
         Program(f"{CORE}, outside", "published", "smokers", ("outside",)),
         Program(f"{LTN21}, outside", "published", "smokers", ("outside",), LTN21),
-        Program("weights alone, inside", "baselines", "weights", ("inside",), runs_ltn=False),
+        Program("weights alone, inside", "baselines", "weights", ("train",), runs_ltn=False),
         Program("weights alone, outside", "baselines", "weights", ("outside",), runs_ltn=False),
     )
     return Workload("optimizer", programs, inside.name)
+
+
+def optimizer_of_addition() -> Workload:
+    """The same for digits: inside, outside, and compiled by itself; the network alone in the same ways."""
+    phases = {"inside": "train", "outside": "gradients", "apart": "apart"}
+    logic = [Program(f"{CORE}, {name}", "published", "addition", ("two", phases[name])) for name in phases]
+    alone = [
+        Program(f"{CNN}, {name}", "baselines", "addition_by_hand", ("two", phases[name]), runs_ltn=False)
+        for name in phases
+    ]
+    first, *_ = alone
+    pairs = [(program.name, other.name) for program, other in zip(logic, alone, strict=True)]
+    # Apart, the whole step is compiled, if in two pieces; so it is compared with one piece too.
+    pairs.append((logic[-1].name, first.name))
+    targets = tuple(Target(name, 1.5, other) for name, other in pairs)
+    return Workload("optimizer, addition, 2 digits", (*alone, *logic), first.name, targets)
 
 
 def quantifier() -> Workload:

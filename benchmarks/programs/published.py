@@ -7,6 +7,7 @@ import tensorflow as tf
 
 import ltn
 from benchmarks import inputs
+from benchmarks.programs.own_steps import step_of
 from benchmarks.worker import Step
 
 keras = tf.keras
@@ -144,21 +145,8 @@ def compiled(
     batch: tuple[Any, ...] = (),
     phase: str = "train",
 ) -> Step:
-    """A step of Adam in one tf.function, or in phase "query" the satisfaction alone.
-
-    In phase "outside" the satisfaction alone is compiled, and the optimizer works outside, as tutorials of
-    `ltn` 2.1 have it.
-    """
-    optimizer = keras.optimizers.Adam(1e-3)
-    optimizer.build(weights)
-
-    value = satisfaction if phase == "train" else tf.function(satisfaction)
-
-    def train(*data: Any) -> tf.Tensor:
-        with tf.GradientTape() as tape:
-            loss = 1.0 - value(*data)
-        optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
-        return loss
-
-    step = {"train": tf.function(train), "outside": train, "query": value}[phase]
-    return lambda: step(*batch)
+    """A step of training, whose phases are those of `step_of`, or in phase "query" the satisfaction alone."""
+    if phase == "query":
+        value = tf.function(satisfaction)
+        return lambda: value(*batch)
+    return step_of(lambda *data: 1.0 - satisfaction(*data), weights, batch, phase)
