@@ -1,4 +1,4 @@
-"""Fresh processes that start at once: forks of a server that has imported what they need, and has run nothing.
+"""Fresh processes that start at once: forks of a server that has imported `ltn`, and has run nothing.
 
 To start Python anew takes six seconds, for the imports alone.
 """
@@ -19,7 +19,7 @@ from notebooks import stored
 
 ROOT = Path(__file__).parents[1]
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload([__name__, "tensorflow", "keras", "ltn", "ipykernel.kernelapp"])
+CONTEXT.set_forkserver_preload([__name__, "ltn", "ipykernel.kernelapp"])
 # What is read by imports: as notebooks need it, of which all that is shown is looked at.
 READ_BY_IMPORTS = {
     "TF_CPP_MIN_LOG_LEVEL": stored.LOG_LEVEL,

@@ -5,10 +5,9 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 import pytest
 
 import ltn
+from tests import fresh
 from tests.theory.replicated import AXIOMS, DATA, logs_of, needs_new_keras, points, theory_of
 from tests.theory.theories import Array, smokers
 from tests.theory.worker_program import EPOCHS, KILLED, KILLED_IN
@@ -27,7 +27,6 @@ pytestmark = [
     needs_new_keras,
 ]
 
-ROOT = Path(__file__).parents[2]
 # Seconds, for a machine that has much else to do.
 PATIENCE = 400.0
 # Some steps of gradients whose sums were rounded in another order.
@@ -35,32 +34,24 @@ ATOL = 2e-6
 
 
 @contextlib.contextmanager
-def workers(task: str, folder: Path, count: int = 2) -> Iterator[list[subprocess.Popen[bytes]]]:
+def workers(task: str, folder: Path, count: int = 2) -> Iterator[list[BaseProcess]]:
     """Processes that do a task; none of them is left."""
     with contextlib.ExitStack() as open_sockets:
         sockets = [open_sockets.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:
             each.bind(("127.0.0.1", 0))
         ports = ",".join(str(each.getsockname()[1]) for each in sockets)
-    processes = []
+    processes: list[BaseProcess] = []
     try:
         for number in range(count):
-            command = [
-                sys.executable,
-                "-m",
-                "tests.theory.worker_program",
-                str(number),
-                ports,
-                task,
-                str(folder),
-            ]
-            with (folder / f"{task}-{number}.log").open("wb") as log:
-                processes.append(subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT))
+            log = folder / f"{task}-{number}.log"
+            command = ("tests.theory.worker_program", number, ports, task, folder)
+            processes.append(fresh.start(*command, output=log))
         yield processes
     finally:
         for process in processes:
             process.kill()
-            process.wait()
+            process.join()
 
 
 def results(task: str, folder: Path) -> list[dict[str, Any]]:
@@ -68,8 +59,10 @@ def results(task: str, folder: Path) -> list[dict[str, Any]]:
     with workers(task, folder) as processes:
         end = time.monotonic() + PATIENCE
         for number, process in enumerate(processes):
-            code = process.wait(max(end - time.monotonic(), 1.0))
-            assert code == 0, (folder / f"{task}-{number}.log").read_text(errors="replace")[-3000:]
+            process.join(max(end - time.monotonic(), 1.0))
+            assert process.exitcode == 0, (folder / f"{task}-{number}.log").read_text(errors="replace")[
+                -3000:
+            ]
     return [json.loads((folder / f"{task}-{number}.json").read_text()) for number in range(len(processes))]
 
 
@@ -98,7 +91,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def backups(folder: Path) -> list[str]:
     """The files that are left when a worker was killed."""
     with workers("killed", folder) as (_, second):
-        assert second.wait(PATIENCE) == -signal.SIGKILL
+        second.join(PATIENCE)
+        assert second.exitcode == -signal.SIGKILL
     return [file.name for file in (folder / KILLED).glob("epoch-*")]
 
 
