@@ -3,6 +3,7 @@
 To start Python anew takes six seconds, for the imports alone.
 """
 
+import gc
 import multiprocessing
 import os
 import runpy
@@ -35,18 +36,16 @@ PATIENCE = 600.0
 def start(
     module: str,
     *arguments: object,
-    output: Path | None = None,
+    files: Mapping[int, Path] | None = None,
     environment: Mapping[str, str] = os.environ,
     folder: Path = ROOT,
 ) -> ForkServerProcess:
-    """A process that does what `python -m module arguments` does; `output` gets what it writes."""
+    """A process that does what `python -m module arguments` does, with files as its standard streams."""
     _ensure_a_server()
     here, there = CONTEXT.Pipe()
-    process = CONTEXT.Process(
-        target=_run,
-        args=([module, *map(str, arguments)], output, dict(environment), folder, there),
-        daemon=True,
-    )
+    command = [module, *map(str, arguments)]
+    given = command, dict(files or {}), dict(environment), folder, there
+    process = CONTEXT.Process(target=_run, args=given, daemon=True)
     process.start()
     # From here on, a signal to its group reaches no other process.
     here.recv()
@@ -55,7 +54,7 @@ def start(
 
 def run(module: str, *arguments: object, output: Path) -> str:
     """What such a process writes until it ends."""
-    process = start(module, *arguments, output=output)
+    process = start(module, *arguments, files={1: output, 2: output})
     process.join(PATIENCE)
     said = output.read_text(errors="replace")
     assert process.exitcode == 0, said[-3000:]
@@ -79,8 +78,14 @@ def _ensure_a_server() -> None:
 
 
 def _run(
-    command: list[str], output: Path | None, environment: dict[str, str], folder: Path, there: Connection
+    command: list[str],
+    files: dict[int, Path],
+    environment: dict[str, str],
+    folder: Path,
+    there: Connection,
 ) -> None:
+    # No search for garbage passes over what the server imported.
+    gc.freeze()
     os.setsid()
     there.send(None)
     there.close()
@@ -88,10 +93,10 @@ def _run(
     os.environ.clear()
     # A kernel ends with its parent, which is the server.
     os.environ.update(environment, JPY_PARENT_PID=str(os.getppid()))
-    if output:
-        with output.open("wb") as file:
-            os.dup2(file.fileno(), 1)
-            os.dup2(file.fileno(), 2)
+    for number, path in files.items():
+        os.dup2(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT if number else os.O_RDONLY), number)
+    if 0 in files:
+        sys.stdin = os.fdopen(0)
     sys.path[:] = [str(folder), *PATH]
     sys.argv[1:] = command[1:]
     runpy.run_module(command[0], run_name="__main__", alter_sys=True)

@@ -15,11 +15,10 @@ import keras
 import numpy as np
 import pytest
 
-import ltn
 from tests import fresh
-from tests.theory.replicated import AXIOMS, DATA, logs_of, needs_new_keras, points, theory_of
+from tests.theory.replicated import logs_of, needs_new_keras
 from tests.theory.theories import Array, smokers
-from tests.theory.worker_program import EPOCHS, KILLED, KILLED_IN
+from tests.theory.worker_program import EPOCHS, KILLED, KILLED_IN, trained, trained_on
 from tests.tolerance import assert_close
 
 pytestmark = [
@@ -46,7 +45,7 @@ def workers(task: str, folder: Path, count: int = 2) -> Iterator[list[BaseProces
         for number in range(count):
             log = folder / f"{task}-{number}.log"
             command = ("tests.theory.worker_program", number, ports, task, folder)
-            processes.append(fresh.start(*command, output=log))
+            processes.append(fresh.start(*command, files={1: log, 2: log}))
         yield processes
     finally:
         for process in processes:
@@ -103,36 +102,32 @@ def together(folder: Path, backups: list[str]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def alone() -> tuple[ltn.Theory, dict[str, list[float]]]:
+def alone() -> dict[str, Any]:
     """What the workers do, in one process."""
-    theory = theory_of(axioms=AXIOMS)
-    schedule = ltn.callbacks.Schedule("p_forall", {0: 1, 1: 4})
-    options: dict[str, Any] = {"batch_size": 7, "epochs": 2, "shuffle": False, "verbose": 0}
-    history = theory.fit(DATA, callbacks=[schedule], validation_data=points(9, seed=1), **options)
-    return theory, logs_of(history)
+    theory, found = trained(None)
+    found["weights"] = theory.get_weights()
+    found["data set"] = trained_on(theory)
+    return found
 
 
 class TestTogether:
     def test_the_history_is_that_of_one_process(
-        self, together: list[dict[str, Any]], alone: tuple[ltn.Theory, dict[str, list[float]]]
+        self, together: list[dict[str, Any]], alone: dict[str, Any]
     ) -> None:
         for worker in together:
-            assert_same_logs(worker["history"], alone[1])
+            assert_same_logs(worker["history"], alone["history"])
 
     def test_the_weights_are_those_of_one_process(
-        self, together: list[dict[str, Any]], alone: tuple[ltn.Theory, dict[str, list[float]]]
+        self, together: list[dict[str, Any]], alone: dict[str, Any]
     ) -> None:
         first, second = (weights_in(worker["weights"]) for worker in together)
         assert_same_weights(first, second)
-        assert_same_weights(first, alone[0].get_weights(), atol=ATOL)
+        assert_same_weights(first, alone["weights"], atol=ATOL)
 
-    def test_they_evaluate_and_predict(
-        self, together: list[dict[str, Any]], alone: tuple[ltn.Theory, dict[str, list[float]]]
-    ) -> None:
+    def test_they_evaluate_and_predict(self, together: list[dict[str, Any]], alone: dict[str, Any]) -> None:
         for worker in together:
-            assert_close(worker["evaluate"], alone[0].evaluate(DATA, batch_size=7, verbose=0))
-            predicted = alone[0].predict(DATA, batch_size=7, verbose=0)["satisfaction"]
-            assert_close(worker["predict"], predicted)
+            for name in ("evaluate", "predict"):
+                assert_close(worker[name], alone[name])
 
     def test_each_shows_the_progress(self, together: list[dict[str, Any]], folder: Path) -> None:
         for number in range(2):
@@ -147,11 +142,9 @@ class TestTogether:
             loaded = keras.saving.load_model(file)
             assert_same_weights(loaded.get_weights(), weights_in(together[0]["weights"]))
 
-    def test_a_data_set_is_divided(self, together: list[dict[str, Any]]) -> None:
-        theory = theory_of(axioms=AXIOMS)
-        logs = logs_of(theory.fit(DATA, batch_size=7, epochs=2, shuffle=False, verbose=0))
+    def test_a_data_set_is_divided(self, together: list[dict[str, Any]], alone: dict[str, Any]) -> None:
         for worker in together:
-            assert_same_logs(worker["data set"], logs)
+            assert_same_logs(worker["data set"], alone["data set"])
 
     def test_axioms_may_need_no_data(self, together: list[dict[str, Any]]) -> None:
         keras.utils.set_random_seed(0)
