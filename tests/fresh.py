@@ -20,7 +20,7 @@ from notebooks import stored
 
 ROOT = Path(__file__).parents[1]
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload([__name__, "ltn", "ipykernel.kernelapp"])
+CONTEXT.set_forkserver_preload([__name__, "ltn", "ipykernel.ipkernel"])
 # What is read by imports: as notebooks need it, of which all that is shown is looked at.
 READ_BY_IMPORTS = {
     "TF_CPP_MIN_LOG_LEVEL": stored.LOG_LEVEL,

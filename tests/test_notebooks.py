@@ -119,15 +119,22 @@ def with_error_line(line: str) -> Any:
 
 
 class TestMistakes:
+    @pytest.fixture(autouse=True, params=["kernel", "forked"])
+    @staticmethod
+    def _kernels(request: pytest.FixtureRequest) -> None:
+        """Both find the same."""
+        if request.param == "forked":
+            request.getfixturevalue("_forked")
+
     def test_a_warning_is_one(self) -> None:
         with pytest.raises(stored.NotebookError, match="wrote this"):
             stored.executed(notebook_of("import warnings\nwarnings.warn('wrote this')"))
 
     @pytest.mark.parametrize("kind", ["W", "E"])
     def test_a_warning_of_tensorflows_log_is_one(self, kind: str) -> None:
-        log = (
-            f"import os\nos.write(2, b'{kind}0000 00:00:1794858345.676026 27521 shape.cc:52] Surprising\\n')"
-        )
+        line = f"{kind}0000 00:00:1794858345.676026 27521 shape.cc:52] Surprising"
+        # A thread of the kernel must get to read it before the cell ends.
+        log = f"import os, time\nos.write(2, b'{line}\\n')\ntime.sleep(0.5)"
         with pytest.raises(stored.NotebookError, match="Surprising"):
             stored.executed(notebook_of(log))
 
