@@ -62,7 +62,10 @@ def run(module: str, *arguments: object, output: Path) -> str:
 
 
 def stop() -> None:
-    """End the server, if there is one."""
+    """End what is left of them, and the server, if there is one."""
+    for process in multiprocessing.active_children():
+        process.kill()
+        process.join()
     server: Any = forkserver._forkserver
     server._stop()
 
