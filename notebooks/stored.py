@@ -41,6 +41,8 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 PATIENCE = 600
 # All warnings, also those about our own modules; but not what NumPy says of TensorFlow's variables.
 WARNINGS = "default,ignore:__array__ implementation doesn't accept a copy keyword:DeprecationWarning"
+# TensorFlow's log has warnings and errors, but no information.
+LOG_LEVEL = "1"
 # What TensorFlow's log says of the machine, or for information, whatever the program; all else is a warning.
 _NO_WARNING = re.compile(
     r"^I\d{4} |^WARNING: All log messages before absl::InitializeLog|^[^\]]*\.cc:\d+\] ("
@@ -121,7 +123,7 @@ def _environment(short: bool) -> dict[str, str]:
     # In a test of pytest, as it believes, a kernel does not show what TensorFlow's log says.
     removed = {SHORT, "LTN_DATA", "PYTEST_CURRENT_TEST"}
     environment = {name: value for name, value in os.environ.items() if name not in removed}
-    environment |= {"LTN_SHIPPED_DATA": "1", "TF_CPP_MIN_LOG_LEVEL": "1", "PYTHONWARNINGS": WARNINGS}
+    environment |= {"LTN_SHIPPED_DATA": "1", "TF_CPP_MIN_LOG_LEVEL": LOG_LEVEL, "PYTHONWARNINGS": WARNINGS}
     return environment | ({SHORT: "1"} if short else {})
 
 

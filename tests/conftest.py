@@ -2,11 +2,14 @@
 
 import gc
 import os
+from collections.abc import Iterator
 
 import keras
 import pytest
 import tensorflow as tf
 from hypothesis import settings
+
+from tests import fresh
 
 # One thread for each process, also for those that tests start: the tests run on all cores already, and their
 # operations are too small to share.
@@ -23,6 +26,12 @@ settings.register_profile(
     "ltn", derandomize=True, deadline=None, max_examples=int(os.environ.get("LTN_TEST_EXAMPLES", "25"))
 )
 settings.load_profile("ltn")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _fresh_processes() -> Iterator[None]:
+    yield
+    fresh.stop()
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -12,6 +12,7 @@ import pytest
 from nbclient.exceptions import CellExecutionError
 
 from notebooks import stored
+from tests import fresh
 
 ROOT = Path(__file__).parents[1]
 PATHS = stored.notebooks()
@@ -28,12 +29,37 @@ def names(paths: list[Path]) -> list[str]:
     return [path.stem for path in paths]
 
 
+class Kernel:
+    """A kernel in a fresh process, as `jupyter_client` deals with the `Popen` of one."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, command: list[str], env: dict[str, str], cwd: str, **options: Any):
+        _, _, module, *arguments = command
+        self._process = fresh.start(module, *arguments, environment=env, folder=Path(cwd))
+        self.pid = self._process.pid
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def wait(self) -> int | None:
+        self._process.join()
+        return self.poll()
+
+
+@pytest.fixture
+def _forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels that need not start Python."""
+    monkeypatch.setattr("jupyter_client.provisioning.local_provisioner.launch_kernel", Kernel)
+
+
 def test_there_is_one_for_each_tutorial_and_for_each_experiment() -> None:
     numbered = [name.split("_")[0] for name in names(PATHS) if name[0].isdigit()]
     assert numbered == [str(number + 1) for number in range(TUTORIALS)]
     assert {name for name in names(PATHS) if not name[0].isdigit()} == set(EXPERIMENTS)
 
 
+@pytest.mark.usefixtures("_forked")
 @pytest.mark.parametrize("path", PATHS, ids=names(PATHS))
 def test_it_runs_in_a_fresh_kernel(path: Path) -> None:
     done = stored.executed(read(path), short=True)
@@ -93,15 +119,22 @@ def with_error_line(line: str) -> Any:
 
 
 class TestMistakes:
+    @pytest.fixture(autouse=True, params=["kernel", "forked"])
+    @staticmethod
+    def _kernels(request: pytest.FixtureRequest) -> None:
+        """Both find the same."""
+        if request.param == "forked":
+            request.getfixturevalue("_forked")
+
     def test_a_warning_is_one(self) -> None:
         with pytest.raises(stored.NotebookError, match="wrote this"):
             stored.executed(notebook_of("import warnings\nwarnings.warn('wrote this')"))
 
     @pytest.mark.parametrize("kind", ["W", "E"])
     def test_a_warning_of_tensorflows_log_is_one(self, kind: str) -> None:
-        log = (
-            f"import os\nos.write(2, b'{kind}0000 00:00:1794858345.676026 27521 shape.cc:52] Surprising\\n')"
-        )
+        line = f"{kind}0000 00:00:1794858345.676026 27521 shape.cc:52] Surprising"
+        # A thread of the kernel must get to read it before the cell ends.
+        log = f"import os, time\nos.write(2, b'{line}\\n')\ntime.sleep(0.5)"
         with pytest.raises(stored.NotebookError, match="Surprising"):
             stored.executed(notebook_of(log))
 

@@ -38,7 +38,8 @@ PUBLIC_MODULES = [
     importlib.import_module("ltn.errors"),
 ]
 
-
+# Loops in the Python of the pages, which say nothing else if they are shorter.
+SHORTER = {"range(100)": "range(10)", "epochs=1000": "epochs=100", "{0: 1, 200: 6}": "{0: 1, 20: 6}"}
 # Lowest first: a layer imports only from those before it.
 LAYERS = [
     "errors",
@@ -209,7 +210,9 @@ def test_files_stay_small() -> None:
 
 def test_importing_prints_nothing_and_computes_nothing() -> None:
     program = (
+        "import sys\n"
         "import tensorflow as tf\n"
+        "print('TensorFlow is there', file=sys.stderr)\n"
         "import ltn\n"
         "from tensorflow.python.eager import context\n"
         "assert not context.context()._initialized, 'a computation was started'\n"
@@ -218,20 +221,21 @@ def test_importing_prints_nothing_and_computes_nothing() -> None:
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", program], env=environment, capture_output=True, text=True
     )
-    quiet = subprocess.run(
-        [sys.executable, "-c", "import tensorflow"], env=environment, capture_output=True, text=True
-    )
     assert run.returncode == 0, run.stderr
     assert run.stdout == ""
-    # TensorFlow's own start-up lines may stand there; ours may not add to them.
-    assert len(run.stderr.splitlines()) <= len(quiet.stderr.splitlines()), run.stderr
+    # TensorFlow's own start-up lines may stand before that; ours may not follow.
+    assert run.stderr.endswith("TensorFlow is there\n"), run.stderr
 
 
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # Keras, on NumPy 2
 def test_the_python_of_the_pages_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     pages = (ROOT / name for name in ("README.md", "SCALING.md"))
-    blocks = [b for page in pages for b in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
+    text = "\n".join(page.read_text() for page in pages)
+    for long, short in SHORTER.items():
+        assert long in text
+        text = text.replace(long, short)
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     assert blocks
     for number, block in enumerate(blocks):
         # A file, since tf.function reads the source of what it compiles.

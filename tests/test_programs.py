@@ -1,8 +1,11 @@
 """Whole programs, written as users of the published API write them: they run, compile once, and learn."""
 
 import dataclasses
+import os
 import sys
+import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import keras
@@ -14,6 +17,7 @@ import ltn
 from benchmarks import __main__ as benchmarks
 from benchmarks import beside, environments, race, results, suite
 from benchmarks.programs.traces import formula_of_long_addition, theory_of_long_addition
+from tests import fresh
 
 Not = ltn.Wrapper_Connective(ltn.fuzzy_ops.Not_Std())
 And = ltn.Wrapper_Connective(ltn.fuzzy_ops.And_Prod())
@@ -179,7 +183,36 @@ def test_rows_tell_ratios_targets_and_failures() -> None:
     ]
 
 
-def test_the_benchmarks_without_peers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+class Forked:
+    """A worker in a fresh process, as `race` deals with the `Popen` of one."""
+
+    def __init__(self, command: list[str], env: dict[str, str], **options: Any):
+        arguments = command[command.index(str(race.WORKER)) + 1 :]
+        with tempfile.TemporaryDirectory() as folder:
+            questions, answers = Path(folder, "questions"), Path(folder, "answers")
+            for pipe in (questions, answers):
+                os.mkfifo(pipe)
+            files = {0: questions, 1: answers, 2: Path(os.devnull)}
+            self._process = fresh.start("benchmarks.worker", *arguments, files=files, environment=env)
+            self.stdin, self.stdout = questions.open("w"), answers.open()
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def wait(self) -> int | None:
+        self._process.join()
+        return self._process.exitcode
+
+    def communicate(self) -> None:
+        self.wait()
+        self.stdin.close()
+        self.stdout.close()
+
+
+def test_the_benchmarks_without_peers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(race, "subprocess", SimpleNamespace(Popen=Forked, PIPE=None))
     page = tmp_path / "page.md"
     benchmarks.main(["relation, 100 ", "quantifier", "--quick", "--no-peers", "--out", str(page)])
     table = capsys.readouterr().out.strip()

@@ -1,8 +1,6 @@
 """Quantifiers in chunks: what networks learn, which layers they may have, mistakes, and memory."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import tensorflow as tf
 import ltn
 import ltn.fuzzy_ops as fo
 from ltn.errors import LogicTypeError, LogicValueError
+from tests import fresh
 from tests.theory.chunked import (
     DATA,
     X,
@@ -39,8 +38,6 @@ from tests.tolerance import assert_close
 pytestmark = pytest.mark.filterwarnings(
     "ignore:__array__ implementation:DeprecationWarning"
 )  # Keras, on NumPy 2
-
-ROOT = Path(__file__).parents[2]
 
 
 class TestWhatIsLearned:
@@ -257,10 +254,10 @@ class TestErrors:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
-def test_memory_does_not_grow_with_the_number_of_individuals() -> None:
+def test_memory_does_not_grow_with_the_number_of_individuals(tmp_path: Path) -> None:
     def risen(chunk: int, *sizes: int) -> dict[str, int]:
-        command = [sys.executable, "-m", "tests.theory.large_relation", str(chunk), *map(str, sizes)]
-        return json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout)
+        said = fresh.run("tests.theory.large_relation", chunk, *sizes, output=tmp_path / "said")
+        return json.loads(said.splitlines()[-1])
 
     def is_bounded() -> bool:
         chunked = risen(20_000, 300, 600, 1200)

@@ -1,7 +1,6 @@
 """Compiled steps: by XLA where it is asked for, once, without a leak, and without Python on their way."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from tensorflow.python.framework.func_graph import FuncGraph
 
 import ltn
 from ltn.callbacks import Schedule
+from tests import fresh
 from tests.jit import assert_compiled, recorded
 from tests.theory.theories import (
     Table,
@@ -34,8 +34,6 @@ from tests.tolerance import assert_close
 pytestmark = pytest.mark.filterwarnings(
     "ignore:__array__ implementation:DeprecationWarning"
 )  # Keras, on NumPy 2
-
-ROOT = Path(__file__).parents[2]
 
 
 def guarded(**settings: Any) -> ltn.Theory:
@@ -371,9 +369,9 @@ class TestPythonWork:
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
-def test_nothing_grows_in_5000_steps() -> None:
-    command = [sys.executable, "-m", "tests.theory.long_training"]
-    found = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout)
+def test_nothing_grows_in_5000_steps(tmp_path: Path) -> None:
+    said = fresh.run("tests.theory.long_training", output=tmp_path / "said")
+    found = json.loads(said.splitlines()[-1])
     assert found["steps"] == 5000
     assert found["tensors"] == found["graphs"] == found["operations"] == 0
     # Less than one in 100 steps: the measurement itself leaves a few.

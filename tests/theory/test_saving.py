@@ -1,9 +1,6 @@
 """Saving: one file holds the whole theory, and a fresh process goes on with it to the bit."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +9,7 @@ import numpy as np
 import pytest
 
 import ltn
+from tests import fresh
 from tests.theory.everything import DATA, PEOPLE, everything
 from tests.theory.theories import (
     Array,
@@ -27,53 +25,6 @@ from tests.theory.theories import (
 pytestmark = pytest.mark.filterwarnings(
     "ignore:__array__ implementation:DeprecationWarning"
 )  # Keras, on NumPy 2
-
-ROOT = Path(__file__).parents[2]
-
-# What a fresh process does with a file; its last line tells what it found.
-PROGRAM = """
-import json, sys
-import ltn
-import keras, numpy as np
-data = {name: np.array(values, np.float32) for name, values in json.load(open(sys.argv[2])).items()}
-
-def found_by(load):
-    theory = load(sys.argv[1])
-    report = theory.report(data)
-    found = {
-        "kind": type(theory).__name__,
-        "satisfaction": report.satisfaction.tolist(),
-        "weight": report.weight.tolist(),
-        "formula": report.formula.tolist(),
-        "hyperparameters": theory.hyperparameters,
-        "names": theory.query("F(x, y)").to_frame().index.tolist(),
-        "rate": float(theory.optimizer.learning_rate.numpy()),
-    }
-    if load is keras.models.load_model:
-        return found
-    theory.fit(data, epochs=2, shuffle=False, verbose=0)
-    found["steps"] = int(theory.optimizer.iterations.numpy())
-    found["weights"] = [weight.tolist() for weight in theory.get_weights()]
-    return found
-
-both = {"ltn.load": found_by(ltn.load), "load_model": found_by(keras.models.load_model)}
-model = keras.models.load_model(sys.argv[3])
-both["knowledge"] = {
-    "predicted": model.predict(data["z"], verbose=0).tolist(),
-    "shared": model.theory.symbols["P"].network is model.model,
-}
-print(json.dumps(both))
-"""
-
-
-def run(program: str, *arguments: Any) -> Any:
-    """Run a program in a process of its own; the JSON that it prints last."""
-    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(ROOT)}
-    finished = subprocess.run(
-        [sys.executable, "-c", program, *map(str, arguments)], env=environment, capture_output=True, text=True
-    )
-    assert finished.returncode == 0, finished.stderr
-    return json.loads(finished.stdout.splitlines()[-1])
 
 
 class Saved(NamedTuple):
@@ -124,7 +75,9 @@ class TestAFreshProcess:
     def both(cls, saved: Saved) -> Any:
         data = saved.path.with_suffix(".json")
         data.write_text(json.dumps({name: values.tolist() for name, values in DATA.items()}))
-        return run(PROGRAM, saved.path, data, cls.knowledge_model(saved)[1])
+        files = saved.path, data, cls.knowledge_model(saved)[1]
+        said = fresh.run("tests.theory.loading_program", *files, output=data.with_suffix(".log"))
+        return json.loads(said.splitlines()[-1])
 
     @staticmethod
     def knowledge_model(saved: Saved) -> tuple[Any, Path]:

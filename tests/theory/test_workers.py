@@ -5,10 +5,9 @@ import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,10 @@ import keras
 import numpy as np
 import pytest
 
-import ltn
-from tests.theory.replicated import AXIOMS, DATA, logs_of, needs_new_keras, points, theory_of
+from tests import fresh
+from tests.theory.replicated import logs_of, needs_new_keras
 from tests.theory.theories import Array, smokers
-from tests.theory.worker_program import EPOCHS, KILLED, KILLED_IN
+from tests.theory.worker_program import EPOCHS, KILLED, KILLED_IN, trained, trained_on
 from tests.tolerance import assert_close
 
 pytestmark = [
@@ -27,7 +26,6 @@ pytestmark = [
     needs_new_keras,
 ]
 
-ROOT = Path(__file__).parents[2]
 # Seconds, for a machine that has much else to do.
 PATIENCE = 400.0
 # Some steps of gradients whose sums were rounded in another order.
@@ -35,32 +33,24 @@ ATOL = 2e-6
 
 
 @contextlib.contextmanager
-def workers(task: str, folder: Path, count: int = 2) -> Iterator[list[subprocess.Popen[bytes]]]:
+def workers(task: str, folder: Path, count: int = 2) -> Iterator[list[BaseProcess]]:
     """Processes that do a task; none of them is left."""
     with contextlib.ExitStack() as open_sockets:
         sockets = [open_sockets.enter_context(socket.socket()) for _ in range(count)]
         for each in sockets:
             each.bind(("127.0.0.1", 0))
         ports = ",".join(str(each.getsockname()[1]) for each in sockets)
-    processes = []
+    processes: list[BaseProcess] = []
     try:
         for number in range(count):
-            command = [
-                sys.executable,
-                "-m",
-                "tests.theory.worker_program",
-                str(number),
-                ports,
-                task,
-                str(folder),
-            ]
-            with (folder / f"{task}-{number}.log").open("wb") as log:
-                processes.append(subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT))
+            log = folder / f"{task}-{number}.log"
+            command = ("tests.theory.worker_program", number, ports, task, folder)
+            processes.append(fresh.start(*command, files={1: log, 2: log}))
         yield processes
     finally:
         for process in processes:
             process.kill()
-            process.wait()
+            process.join()
 
 
 def results(task: str, folder: Path) -> list[dict[str, Any]]:
@@ -68,8 +58,10 @@ def results(task: str, folder: Path) -> list[dict[str, Any]]:
     with workers(task, folder) as processes:
         end = time.monotonic() + PATIENCE
         for number, process in enumerate(processes):
-            code = process.wait(max(end - time.monotonic(), 1.0))
-            assert code == 0, (folder / f"{task}-{number}.log").read_text(errors="replace")[-3000:]
+            process.join(max(end - time.monotonic(), 1.0))
+            assert process.exitcode == 0, (folder / f"{task}-{number}.log").read_text(errors="replace")[
+                -3000:
+            ]
     return [json.loads((folder / f"{task}-{number}.json").read_text()) for number in range(len(processes))]
 
 
@@ -98,7 +90,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def backups(folder: Path) -> list[str]:
     """The files that are left when a worker was killed."""
     with workers("killed", folder) as (_, second):
-        assert second.wait(PATIENCE) == -signal.SIGKILL
+        second.join(PATIENCE)
+        assert second.exitcode == -signal.SIGKILL
     return [file.name for file in (folder / KILLED).glob("epoch-*")]
 
 
@@ -109,36 +102,32 @@ def together(folder: Path, backups: list[str]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def alone() -> tuple[ltn.Theory, dict[str, list[float]]]:
+def alone() -> dict[str, Any]:
     """What the workers do, in one process."""
-    theory = theory_of(axioms=AXIOMS)
-    schedule = ltn.callbacks.Schedule("p_forall", {0: 1, 1: 4})
-    options: dict[str, Any] = {"batch_size": 7, "epochs": 2, "shuffle": False, "verbose": 0}
-    history = theory.fit(DATA, callbacks=[schedule], validation_data=points(9, seed=1), **options)
-    return theory, logs_of(history)
+    theory, found = trained(None)
+    found["weights"] = theory.get_weights()
+    found["data set"] = trained_on(theory)
+    return found
 
 
 class TestTogether:
     def test_the_history_is_that_of_one_process(
-        self, together: list[dict[str, Any]], alone: tuple[ltn.Theory, dict[str, list[float]]]
+        self, together: list[dict[str, Any]], alone: dict[str, Any]
     ) -> None:
         for worker in together:
-            assert_same_logs(worker["history"], alone[1])
+            assert_same_logs(worker["history"], alone["history"])
 
     def test_the_weights_are_those_of_one_process(
-        self, together: list[dict[str, Any]], alone: tuple[ltn.Theory, dict[str, list[float]]]
+        self, together: list[dict[str, Any]], alone: dict[str, Any]
     ) -> None:
         first, second = (weights_in(worker["weights"]) for worker in together)
         assert_same_weights(first, second)
-        assert_same_weights(first, alone[0].get_weights(), atol=ATOL)
+        assert_same_weights(first, alone["weights"], atol=ATOL)
 
-    def test_they_evaluate_and_predict(
-        self, together: list[dict[str, Any]], alone: tuple[ltn.Theory, dict[str, list[float]]]
-    ) -> None:
+    def test_they_evaluate_and_predict(self, together: list[dict[str, Any]], alone: dict[str, Any]) -> None:
         for worker in together:
-            assert_close(worker["evaluate"], alone[0].evaluate(DATA, batch_size=7, verbose=0))
-            predicted = alone[0].predict(DATA, batch_size=7, verbose=0)["satisfaction"]
-            assert_close(worker["predict"], predicted)
+            for name in ("evaluate", "predict"):
+                assert_close(worker[name], alone[name])
 
     def test_each_shows_the_progress(self, together: list[dict[str, Any]], folder: Path) -> None:
         for number in range(2):
@@ -153,11 +142,9 @@ class TestTogether:
             loaded = keras.saving.load_model(file)
             assert_same_weights(loaded.get_weights(), weights_in(together[0]["weights"]))
 
-    def test_a_data_set_is_divided(self, together: list[dict[str, Any]]) -> None:
-        theory = theory_of(axioms=AXIOMS)
-        logs = logs_of(theory.fit(DATA, batch_size=7, epochs=2, shuffle=False, verbose=0))
+    def test_a_data_set_is_divided(self, together: list[dict[str, Any]], alone: dict[str, Any]) -> None:
         for worker in together:
-            assert_same_logs(worker["data set"], logs)
+            assert_same_logs(worker["data set"], alone["data set"])
 
     def test_axioms_may_need_no_data(self, together: list[dict[str, Any]]) -> None:
         keras.utils.set_random_seed(0)

@@ -54,25 +54,44 @@ def backed_up(
     return theory, theory.fit(DATA, batch_size=7, epochs=EPOCHS, verbose=0, callbacks=callbacks)
 
 
+def trained(strategy: tf.distribute.Strategy | None) -> tuple[ltn.Theory, dict[str, Any]]:
+    """A theory, what came of its training, and what it then gives."""
+    theory = theory_of(strategy, axioms=AXIOMS)
+    schedule = ltn.callbacks.Schedule("p_forall", {0: 1, 1: 4})
+    history = theory.fit(
+        DATA,
+        batch_size=7,
+        epochs=2,
+        shuffle=False,
+        callbacks=[schedule],
+        validation_data=points(9, seed=1),
+        verbose=1,
+    )
+    return theory, {
+        "history": logs_of(history),
+        "evaluate": theory.evaluate(DATA, batch_size=7, verbose=0),
+        "predict": theory.predict(DATA, batch_size=7, verbose=0)["satisfaction"].tolist(),
+    }
+
+
+def trained_on(theory: ltn.Theory) -> dict[str, list[float]]:
+    """The logs where the data come in a data set."""
+    data_set = tf.data.Dataset.from_tensor_slices(DATA).batch(7)
+    return logs_of(theory.fit(data_set, epochs=2, verbose=0))
+
+
 def together(strategy: tf.distribute.Strategy, worker: int, folder: Path) -> dict[str, Any]:
     """What several workers do in one session: they go on with the run that was killed, then the rest."""
     found: dict[str, Any] = {"resumed": resumed(strategy, worker, folder)}
-    options = {"batch_size": 7, "epochs": 2, "shuffle": False}
-    theory = theory_of(strategy, axioms=AXIOMS)
-    schedule = ltn.callbacks.Schedule("p_forall", {0: 1, 1: 4})
-    validation = points(9, seed=1)
-    history = theory.fit(DATA, callbacks=[schedule], validation_data=validation, verbose=1, **options)
-    found["history"] = logs_of(history)
+    theory, measured = trained(strategy)
+    found |= measured
     found["weights"] = kept(theory, worker, folder / "weights")
-    found["evaluate"] = theory.evaluate(DATA, batch_size=7, verbose=0)
-    found["predict"] = theory.predict(DATA, batch_size=7, verbose=0)["satisfaction"].tolist()
     theory.save(folder / f"worker-{worker}.keras")
     found["saved"] = str(folder / f"worker-{worker}.keras")
     # The others do not wait.
     if worker == 0:
         theory.save(folder / "first.keras")
-    data_set = tf.data.Dataset.from_tensor_slices(DATA).batch(7)
-    found["data set"] = logs_of(theory_of(strategy, axioms=AXIOMS).fit(data_set, epochs=2, verbose=0))
+    found["data set"] = trained_on(theory)
     with strategy.scope():
         keras.utils.set_random_seed(0)
         facts = smokers()
