@@ -1,6 +1,7 @@
 """Formulas as text against the same built with `core`, and against loops: values and gradients."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,20 @@ def with_gradients(evaluate: Evaluate, world: World, weights: list[Any], **compi
     if compiled.pop("unknown_sizes", False):
         specs = {name: tf.TensorSpec([None, *values.shape[1:]]) for name, values in data.items()}
         compiled["input_signature"] = [specs]
-    return (tf.function(run, autograph=False, **compiled) if compiled else run)(data)
+    if compiled:
+        return tf.function(run, autograph=False, **compiled)(data)
+    with operators_as_written():
+        return run(data)
+
+
+@contextlib.contextmanager
+def operators_as_written() -> Iterator[None]:
+    """Without compiling operators, each for the axes of one formula; queries below have them compiled."""
+    tf.config.run_functions_eagerly(True)
+    try:
+        yield
+    finally:
+        tf.config.run_functions_eagerly(False)
 
 
 class Comparison:
