@@ -69,7 +69,7 @@ class TestWeight:
     def test_a_new_one_holds_for_training_and_evaluation_without_a_new_trace(
         self, jit_compile: bool, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        changed, other = (model_with_knowledge(weight, jit_compile=jit_compile) for weight in (1.0, 4.0))
+        changed, other = model_with_knowledge(1.0, jit_compile=jit_compile), model_with_knowledge(4.0)
         fit(changed)
         traced: list[None] = []
         evaluate = type(changed.theory).call

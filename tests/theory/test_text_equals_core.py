@@ -1,7 +1,6 @@
 """Formulas as text against the same built with `core`, and against loops: values and gradients."""
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from ltn.language import parse
 from tests.theory.built_with_core import Core
 from tests.theory.by_loops import StableProductLoops
 from tests.theory.random_formulas import closed_formulas, fewer, free, open_formulas, terms
+from tests.theory.theories import operators_as_written
 from tests.theory.worlds import Array, Declared, World, declared, random_world, worlds
 from tests.tolerance import assert_close
 
@@ -89,16 +89,6 @@ def with_gradients(evaluate: Evaluate, world: World, weights: list[Any], **compi
         return tf.function(run, autograph=False, **compiled)(data)
     with operators_as_written():
         return run(data)
-
-
-@contextlib.contextmanager
-def operators_as_written() -> Iterator[None]:
-    """Without compiling operators, each for the axes of one formula; queries below have them compiled."""
-    tf.config.run_functions_eagerly(True)
-    try:
-        yield
-    finally:
-        tf.config.run_functions_eagerly(False)
 
 
 class Comparison:

@@ -1,6 +1,7 @@
 """Small theories, and data for them, that the tests of theories share."""
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import keras
@@ -172,6 +173,20 @@ def traced(theory_class: type[ltn.Theory] = ltn.Theory) -> tuple[type[ltn.Theory
             return super().test_step(data)
 
     return Traced, traces
+
+
+@contextlib.contextmanager
+def operators_as_written() -> Iterator[None]:
+    """Eager code runs operators as they are, for formulas that are evaluated once.
+
+    Otherwise each operator is compiled for its axes, with its gradient, which takes longer than all else.
+    That compiled operators compute the same is for the tests of operators, queries, and compiled steps.
+    """
+    tf.config.run_functions_eagerly(True)
+    try:
+        yield
+    finally:
+        tf.config.run_functions_eagerly(False)
 
 
 class Before(keras.callbacks.Callback):
