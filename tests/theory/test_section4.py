@@ -111,7 +111,7 @@ def test_clustering(rng: np.random.Generator) -> None:
 
 
 def test_smokers() -> None:
-    theory = section4.smokers(epochs=1000)
+    theory = section4.smokers(epochs=700)
     assert theory.evaluate(verbose=0, return_dict=True)["satisfaction"] > 0.75
     # The paper's two queries: the one approaches true, the other false.
     true = theory.query("forall x: C(x) -> S(x)", p=5)

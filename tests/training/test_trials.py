@@ -35,9 +35,10 @@ def bright(network: Any = None, **settings: Any) -> ltn.Theory:
     """A network that is to be true of all numbers."""
     theory = ltn.Theory("product")
     theory.variable("x", theory.domain("numbers"))
-    theory.predicate("bright", theory.signature.domains["numbers"], network or ltn.Predicate.MLP([1], (2,)))
+    network = network or keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, "sigmoid")])
+    theory.predicate("bright", theory.signature.domains["numbers"], network)
     theory.axiom("forall x: bright(x)", name="all")
-    theory.compile("adam", **settings)
+    theory.compile("sgd", **settings)
     return theory
 
 
