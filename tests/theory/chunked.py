@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 import ltn
+from ltn.fuzzy_ops.base import as_written
 from tests.theory.theories import (
     Table,
     assert_same_weights,
@@ -32,9 +33,10 @@ def both(make: Callable[..., Any], chunk: int, **settings: Any) -> tuple[Any, An
 def gradients(theory: ltn.Theory, data: Any = None) -> tuple[Any, list[Any]]:
     """The satisfaction, and its gradient for all that is learned."""
     weights = [weight.value for weight in theory.trainable_variables]
-    with tf.GradientTape() as tape:
-        satisfaction = theory(data or {})["satisfaction"]
-    return satisfaction, tape.gradient(satisfaction, weights)
+    with as_written():
+        with tf.GradientTape() as tape:
+            satisfaction = theory(data or {})["satisfaction"]
+        return satisfaction, tape.gradient(satisfaction, weights)
 
 
 def assert_equal_gradients(theories: tuple[ltn.Theory, ltn.Theory], data: Any = None) -> None:
@@ -49,13 +51,21 @@ def assert_equal_gradients(theories: tuple[ltn.Theory, ltn.Theory], data: Any = 
 
 
 def assert_trained_alike(
-    theories: tuple[Any, Any], data: Any = None, steps: int = 2, optimizer: Any = None, **settings: Any
+    theories: tuple[Any, Any],
+    data: Any = None,
+    steps: int = 2,
+    optimizer: Any = None,
+    whole: dict[str, Any] | None = None,
+    **settings: Any,
 ) -> None:
-    """Some steps, compiled with the settings, leave the same weights and logs."""
+    """Some steps, compiled with the settings, leave the same weights and logs.
+
+    `whole` are the settings of the theory without chunks, if they are others.
+    """
     histories = []
-    for theory in theories:
+    for theory, how in zip(theories, (settings if whole is None else whole, settings), strict=True):
         before = weights_of(theory)
-        theory.compile(keras.optimizers.SGD(0.5) if optimizer is None else optimizer(), **settings)
+        theory.compile(keras.optimizers.SGD(0.5) if optimizer is None else optimizer(), **how)
         histories.append(theory.fit(data, epochs=steps, shuffle=False, verbose=0).history)
         assert any(np.any(old != new) for old, new in zip(before, weights_of(theory), strict=True))
     assert_same_weights(*theories, atol=STEP_ATOL)

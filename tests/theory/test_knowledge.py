@@ -143,7 +143,8 @@ class TestTraining:
         other.set_weights(plain.get_weights())
         for classifier, jit_compile in ((plain, False), (other, True)):
             model = ltn.with_knowledge(classifier, knowledge(classifier), weight=1.0)
-            compiled(model, keras.optimizers.SGD(0.1), jit_compile=jit_compile)
+            eagerly = not jit_compile
+            compiled(model, keras.optimizers.SGD(0.1), jit_compile=jit_compile, run_eagerly=eagerly)
             model.fit(POINTS, CLASSES, verbose=0)
         assert_same_weights(plain, other, atol=1e-6)  # a step of rounded gradients
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ltn
+from ltn.fuzzy_ops.base import as_written
 from ltn.language import parse
 from tests.theory.built_with_core import Core
 from tests.theory.by_loops import StableProductLoops
@@ -84,7 +85,10 @@ def with_gradients(evaluate: Evaluate, world: World, weights: list[Any], **compi
     if compiled.pop("unknown_sizes", False):
         specs = {name: tf.TensorSpec([None, *values.shape[1:]]) for name, values in data.items()}
         compiled["input_signature"] = [specs]
-    return (tf.function(run, autograph=False, **compiled) if compiled else run)(data)
+    if compiled:
+        return tf.function(run, autograph=False, **compiled)(data)
+    with as_written():
+        return run(data)
 
 
 class Comparison:
