@@ -24,7 +24,7 @@ class Shares(NamedTuple):
 
 
 class Balance(keras.Layer):
-    """Keeps the gradient of axioms in proportion to that of a task, and out of its way.
+    """Keeps the gradient of axioms in proportion to that of a task, at most, and out of its way.
 
     With the gradients g of the task and h of the axioms, by the weights that both depend on, a step follows
 
@@ -32,11 +32,12 @@ class Balance(keras.Layer):
         h' = h - min(0, g.h / |g|^2) g,   t = max(0, 1 - recent |g| / mean |g|)
 
     Recent norms are means over about ten steps, G and H are the largest recent |g| and |h| so far, the mean
-    is over all steps, and r is the proportion. Where the axioms pull against the task, that part of h is
-    taken out: to first order, no step of theirs undoes what the labels teach. The trust t grows as the task
-    is learned: a network that knows nothing yet would make axioms true in the cheapest way, by predicting one
-    class for all. And G and H remember the first steps, when little was learned: axioms go on teaching when
-    the labels are learned and g is small, and count no more because they hold and h is small.
+    is over all steps, and r is the proportion: the most that the axioms count. Theirs may be the smaller
+    gradient, then it is not blown up. Where they pull against the task, that part of h is taken out: to first
+    order, no step of theirs undoes what the labels teach. The trust t grows as the task is learned: a network
+    that knows nothing yet would make axioms true in the cheapest way, by predicting one class for all. And G
+    and H remember the first steps, when little was learned: axioms go on teaching when the labels are learned
+    and g is small, and count no more because they hold and h is small.
 
     Its state is a weight that is not trained: it is saved, and restored, with the model.
     """
