@@ -40,8 +40,8 @@ def with_knowledge(
         theory: its axioms speak about a batch: the inputs `x`, and perhaps the targets `y`.
         weight: the weight of the axioms beside the task, at least 0: a number; a schedule, as
             `ltn.callbacks.Schedule` takes it: {0: 0.0, 5: 1.0}, or a function of the epoch; or "balanced":
-            then each step finds a weight, so that the gradient of the axioms stays in proportion to that of
-            the task, and does not work against it; `ltn.training.balance` has the formula.
+            then each step finds a weight, 1 at most, so that the gradient of the axioms does not outgrow
+            that of the task, and does not work against it; `ltn.training.balance` has the formula.
         inputs: the variable that ranges over the inputs; by default the only one that needs data. Where
             the inputs are a dictionary, its names are those of variables.
         targets: the variable that ranges over the targets, if one does.

@@ -10,9 +10,9 @@ import tensorflow as tf
 
 from ltn.evaluation import replicas
 
-# The gradient of the axioms in units of that of the task, and how many steps are recent; chosen on the
-# validation data of `python -m benchmarks.knowledge_weights`.
-PROPORTION = 2.0
+# The most that the axioms count, and how many steps are recent; chosen on the validation data of
+# `python -m benchmarks.knowledge_weights`.
+PROPORTION = 1.0
 RECENT = 10.0
 
 
@@ -24,26 +24,29 @@ class Shares(NamedTuple):
 
 
 class Balance(keras.Layer):
-    """Keeps the gradient of axioms in proportion to that of a task, and out of its way.
+    """Keeps the gradient of axioms in proportion to that of a task, at most, and out of its way.
 
     With the gradients g of the task and h of the axioms, by the weights that both depend on, a step follows
 
-        g + w h',   w = r t mean |g| / max(mean |h|, |h|)
+        g + w h',   w = r t G / max(G, H, |h|)
         h' = h - min(0, g.h / |g|^2) g,   t = max(0, 1 - recent |g| / mean |g|)
 
-    The means are over all steps so far, `recent` is over about ten, and r is the proportion. Where the
-    axioms pull against the task, that part of h is taken out: to first order, no step of theirs undoes what
-    the labels teach. The trust t grows as the task is learned: a network that knows nothing yet would make
-    axioms true in the cheapest way, by predicting one class for all. And the means remember the first steps,
-    so that axioms go on teaching when the labels are learned and g is small.
+    Recent norms are means over about ten steps, G and H are the largest recent |g| and |h| so far, the mean
+    is over all steps, and r is the proportion: the most that the axioms count. Theirs may be the smaller
+    gradient, then it is not blown up. Where they pull against the task, that part of h is taken out: to first
+    order, no step of theirs undoes what the labels teach. The trust t grows as the task is learned: a network
+    that knows nothing yet would make axioms true in the cheapest way, by predicting one class for all. And G
+    and H remember the first steps, when little was learned: axioms go on teaching when the labels are learned
+    and g is small, and count no more because they hold and h is small.
 
     Its state is a weight that is not trained: it is saved, and restored, with the model.
     """
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        # How many steps there were, the mean norms of both gradients, that of recent ones, the last weight.
-        self.state = self.add_weight(shape=(5,), initializer="zeros", trainable=False, name="state")
+        # The number of steps; the mean norm of the task; the recent means, and the largest of these, of the
+        # task and of the axioms; the last weight.
+        self.state = self.add_weight(shape=(7,), initializer="zeros", trainable=False, name="state")
         self.built = True
 
     @property
@@ -65,12 +68,14 @@ class Balance(keras.Layer):
         norms = tf.sqrt(tf.linalg.diag_part(products))
         before = tf.convert_to_tensor(self.state)
         count = before[0] + 1.0
-        means = before[1:3] + (norms - before[1:3]) / count
-        recent = before[3] + (norms[0] - before[3]) * tf.maximum(1.0 / count, 1.0 / RECENT)
-        trust = tf.maximum(0.0, 1.0 - tf.math.divide_no_nan(recent, means[0]))
-        weight = proportion * trust * tf.math.divide_no_nan(means[0], tf.maximum(means[1], norms[1]))
+        mean = before[1] + (norms[0] - before[1]) / count
+        recent = before[2:4] + (norms - before[2:4]) * tf.maximum(1.0 / count, 1.0 / RECENT)
+        largest = tf.maximum(before[4:6], recent)
+        trust = tf.maximum(0.0, 1.0 - tf.math.divide_no_nan(recent[0], mean))
+        ratio = tf.math.divide_no_nan(largest[0], tf.maximum(tf.reduce_max(largest), norms[1]))
+        weight = proportion * trust * ratio
         # A step that overflows, which optimizers with a scaled loss leave out, leaves no trace here either.
-        after = tf.concat([[count], means, [recent, weight]], axis=0)
+        after = tf.concat([[count, mean], recent, largest, [weight]], axis=0)
         after = tf.where(tf.reduce_all(tf.math.is_finite(after)), after, before)
         self.state.assign(after)
         against = tf.minimum(0.0, tf.math.divide_no_nan(products[0, 1], products[0, 0]))

@@ -124,16 +124,27 @@ class TestBalance:
             found = balance.weigh([tf.constant(task)], [tf.constant(axioms)], 1.0)
         return float(found.task), float(found.axioms)
 
+    # The gradient of the task falls from 4 to 0, that of the axioms is five times as large or smaller.
+    LEARNED = [([4.0, 0.0], [0.0, 5.0])] * 10 + [([0.0, 0.0], [0.0, 5.0])] * 30
+
     def test_keeps_both_gradients_in_proportion(self) -> None:
         # The gradient of the task is what it was: nothing is learned, and the axioms are not trusted.
         assert self.shares(([2.0, 0.0], [0.0, 5.0])) == (1.0, 0.0)
-        steps = [([4.0, 0.0], [0.0, 5.0])] * 10 + [([0.0, 0.0], [0.0, 5.0])] * 30
-        _, weight = self.shares(*steps)
+        _, weight = self.shares(*self.LEARNED)
         trust = 1.0 - 4.0 * 0.9**30
-        assert_close(weight, trust * 1.0 / 5.0, rtol=1e-4)
+        assert_close(weight, trust * 4.0 / 5.0, rtol=1e-4)
         # However large the gradient of the axioms becomes, the step is bounded.
-        _, less = self.shares(*steps, ([0.0, 0.0], [0.0, 5e6]))
-        assert less * 5e6 < 1.0
+        _, less = self.shares(*self.LEARNED, ([0.0, 0.0], [0.0, 5e6]))
+        assert 0.0 < less * 5e6 < 4.0
+
+    def test_axioms_that_hold_count_no_more(self) -> None:
+        # Nor less: the gradient of the task was small for a hundred steps too.
+        _, weight = self.shares(*self.LEARNED, *[([0.0, 0.0], [0.0, 1e-3])] * 100)
+        assert_close(weight, 4.0 / 5.0, rtol=1e-3)
+
+    def test_a_small_gradient_of_the_axioms_is_not_blown_up(self) -> None:
+        _, weight = self.shares(*((task, [0.0, 1e-3 * axioms[1]]) for task, axioms in self.LEARNED))
+        assert 0.6 < weight <= 1.0
 
     def test_takes_out_what_goes_against_the_task(self) -> None:
         balance = Balance()
