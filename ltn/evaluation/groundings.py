@@ -73,6 +73,8 @@ class Groundings:
         self._found: dict[Source, tf.Tensor] = {}
         self._shared: frozenset[str] = frozenset()
         self._slices: dict[str, tuple[Any, Any]] = {}
+        # Where each individual stands in its domain, once that was asked.
+        self._places: dict[str, dict[str, int]] = {}
 
     def source(self, variable: str) -> Source | None:
         """Where the individuals of a variable come from; one source means the same individuals."""
@@ -175,16 +177,17 @@ class Groundings:
         domain = (self.signature.constants if is_constant else self.signature.variables)[name]
         if domain.name in self.data:
             return None
-        everyone = self._names_of(domain)
+        if domain.name not in self._places:
+            self._places[domain.name] = {other: n for n, other in enumerate(self._names_of(domain))}
+        found = self._places[domain.name]
         if is_constant:
-            return np.array(everyone.index(name)) if name in everyone else None
+            return np.array(found[name]) if name in found else None
         kind, _ = self.source(name) or ("none", "")
         if kind == "domain":
             count = self.count(name)
             return None if count is None else np.arange(count)
         if kind != "choice" or self.choices[name].features is not None:
             return None
-        found = {other: place for place, other in enumerate(everyone)}
         return np.array([found[other] for other in self.choices[name].names], int)
 
     def variable(self, name: str) -> tf.Tensor:
