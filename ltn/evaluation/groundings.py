@@ -168,27 +168,27 @@ class Groundings:
         labels = self.data.labels if isinstance(self.data, LabelledData) else {}
         return list(labels[name]) if name in labels else None
 
-    def places(self, name: str) -> np.ndarray | None:
-        """Where the individuals of a variable, or a constant, stand among those of its domain.
+    def is_of_domain(self, name: str) -> bool:
+        """Whether a variable ranges over declared individuals of its domain, or a constant is one of them."""
+        if name in self.signature.constants:
+            return self.signature.constants[name].name not in self.data
+        kind, _ = self.source(name) or ("none", "")
+        if self.signature.variables[name].name in self.data:
+            return False
+        return kind == "domain" or (kind == "choice" and self.choices[name].features is None)
 
-        None where they are no individuals of the domain, or data stand in for these.
-        """
+    def places(self, name: str) -> np.ndarray:
+        """Where the individuals of a variable, or a constant, stand among those of their domain."""
         is_constant = name in self.signature.constants
         domain = (self.signature.constants if is_constant else self.signature.variables)[name]
-        if domain.name in self.data:
-            return None
         if domain.name not in self._places:
             self._places[domain.name] = {other: n for n, other in enumerate(self._names_of(domain))}
         found = self._places[domain.name]
         if is_constant:
-            return np.array(found[name]) if name in found else None
-        kind, _ = self.source(name) or ("none", "")
-        if kind == "domain":
-            count = self.count(name)
-            return None if count is None else np.arange(count)
-        if kind != "choice" or self.choices[name].features is not None:
-            return None
-        return np.array([found[other] for other in self.choices[name].names], int)
+            return np.array(found[name])
+        if name in self.choices:
+            return np.array([found[other] for other in self.choices[name].names], int)
+        return np.arange(self.count(name) or 0)
 
     def variable(self, name: str) -> tf.Tensor:
         """The individuals that a variable ranges over, (k, *features)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import keras
@@ -20,6 +20,7 @@ from ltn.evaluation.bounds import check_inside
 from ltn.evaluation.calls import Call, Output, RunOutput
 from ltn.evaluation.first_layer import FirstLayer
 from ltn.evaluation.frames import Frame
+from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import Planner, Request, Rule, RunOf
 from ltn.language import Apply, Name, Node
@@ -30,11 +31,25 @@ class Cover(NamedTuple):
 
     Attributes:
         position: the place of the call in its run.
-        rows: for each row of the other call, its place among the rows of this one.
+        every: the variables that it is about, each over all individuals of a domain.
+        own: the variables and constants that the other call is about.
+        labels: the axes of these; None for a constant.
     """
 
     position: int
-    rows: np.ndarray
+    every: tuple[str, ...]
+    own: tuple[str, ...]
+    labels: tuple[str | None, ...]
+
+    def rows(self, groundings: Groundings) -> np.ndarray:
+        """For each row of the other call, its place among the rows of this one."""
+        order = list(dict.fromkeys(label for label in self.labels if label is not None))
+        rows = np.zeros([1] * len(order), int)
+        for every, own, label in zip(self.every, self.own, self.labels, strict=True):
+            # The number of individuals may have changed since the plan was made.
+            places = groundings.places(own).reshape([-1 if label == other else 1 for other in order])
+            rows = rows * groundings.count(every) + places
+        return rows.ravel()
 
 
 @dataclass(frozen=True)
@@ -46,7 +61,7 @@ class NetworkRun(Step):
 
     symbol: str
     calls: tuple[tuple[Value, ...], ...]
-    covers: tuple[Cover | None, ...] = field(compare=False)
+    covers: tuple[Cover | None, ...]
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -60,7 +75,7 @@ class NetworkRun(Step):
         for number, cover in enumerate(self.covers):
             if cover is not None:
                 batch = symbol.outline(calls[number])
-                read_at = tf.constant(cover.rows, tf.int32)
+                read_at = tf.constant(cover.rows(execution.world.groundings), tf.int32)
                 outputs[number] = outputs[cover.position]._replace(batch=batch, read_at=read_at)
         return [outputs[number] for number in range(len(calls))]
 
@@ -188,19 +203,14 @@ def _cover(planner: Planner, calls: Sequence[Call], whole: int, number: int) -> 
     every, own = _names_in(planner, calls[whole]), _names_in(planner, calls[number])
     if every is None or own is None:
         return None
-    groundings, frame = planner.groundings, dict(calls[number].frame)
-    labels = list(dict.fromkeys(frame[name] for name in own if name in frame))
-    rows = np.zeros([1] * len(labels), int)
     for all_of, name in zip(every, own, strict=True):
-        places, count = groundings.places(name), groundings.count(all_of)
         domain, own_domain = (planner.signature.sort_of(Name(each)).domain for each in (all_of, name))
-        if places is None or count is None or domain is None or own_domain is None:
+        if domain is None or own_domain is None or not domain.is_same(own_domain):
             return None
-        if not domain.is_same(own_domain):
+        if not planner.groundings.is_of_domain(name):
             return None
-        shape = [-1 if name in frame and label == frame[name] else 1 for label in labels]
-        rows = rows * count + places.reshape(shape)
-    return Cover(whole, rows.ravel())
+    frame = dict(calls[number].frame)
+    return Cover(whole, tuple(every), tuple(own), tuple(map(frame.get, own)))
 
 
 def _names_in(planner: Planner, call: Call) -> list[str] | None:

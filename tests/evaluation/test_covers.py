@@ -126,3 +126,13 @@ def test_classes_and_functions_are_read_too() -> None:
     assert theory.plan(text).rows == {"is": 3 + 3 + 1, "next": 3}
     alone = np.prod([theory.query(each).tensor.numpy() for each in texts])
     assert_close(theory.query(text).tensor, alone, atol=ATOL)
+
+
+def test_individuals_that_are_declared_later_move_no_rows() -> None:
+    theory = theory_of()
+    text = conjunction([*PARTS, WHOLE])
+    theory.query(text)
+    theory.constants("f g", theory.signature.domains["people"], trainable=True)
+    alone = np.prod([theory.query(part).tensor.numpy() for part in [*PARTS, WHOLE]])
+    assert theory.plan(text).rows == {"F": 49}
+    assert_close(theory.query(text).tensor, alone, atol=ATOL)
