@@ -2,10 +2,12 @@
 
 An operator is an immutable record of its hyper-parameters. The public call converts and checks its
 arguments; a subclass supplies one private function of pure tensor mathematics. From eager code that
-function runs compiled by `tf.function`; inside another graph it is traced straight into that graph.
+function runs as it is written for its first calls, and compiled by `tf.function` in a loop of many; inside
+another graph it is traced straight into that graph.
 """
 
 import abc
+import collections
 import contextlib
 import contextvars
 import dataclasses
@@ -25,10 +27,7 @@ _as_written: contextvars.ContextVar[bool] = contextvars.ContextVar("as written",
 
 @contextlib.contextmanager
 def as_written() -> Iterator[None]:
-    """Within, operators that eager code calls run as they are written: for values that are needed once.
-
-    Compiling an operator takes as long as some hundred calls of it.
-    """
+    """Within, operators that eager code calls are never compiled: for values that are needed once."""
     token = _as_written.set(True)
     try:
         yield
@@ -81,6 +80,11 @@ class Operator(abc.ABC):
     # tensors too: a call with other ones, such as weights, needs a function of its own.
     _compiled: ClassVar[dict[Any, Any]] = {}
 
+    # Compiling takes as long as some hundred calls, so the first hundred of a setting run as written: nobody
+    # who calls an operator a few times waits for it, and no loop takes more than twice its best time.
+    _patience: ClassVar[int] = 100
+    _calls: ClassVar[collections.Counter[Any]] = collections.Counter()
+
     @classmethod
     def _run(cls, *tensors: tf.Tensor | None, **others: Any) -> tf.Tensor:
         if not tf.executing_eagerly() or _as_written.get():
@@ -89,6 +93,9 @@ class Operator(abc.ABC):
         static = {name: value for name, value in others.items() if name not in given}
         setting = (cls, *static.items(), *given, *(tensor is None for tensor in tensors))
         if setting not in cls._compiled:
+            cls._calls[setting] += 1
+            if cls._calls[setting] <= cls._patience:
+                return cls._evaluate(*tensors, **others)
             # A partial, since TensorFlow warns of frequent retracing by the code, which operators share.
             evaluate = functools.partial(cls._evaluate, **static)
             cls._compiled[setting] = tf.function(evaluate, autograph=False, reduce_retracing=True)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -43,22 +44,31 @@ def traces(operator: Any) -> int:
     return sum(traces_of(part) for part in parts(operator))
 
 
+@pytest.fixture
+def nothing_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Operator, "_compiled", {})
+    monkeypatch.setattr(Operator, "_calls", Counter())
+
+
 @operators
-def test_as_written_it_gives_the_same_and_is_not_compiled(operator: Any) -> None:
+@pytest.mark.usefixtures("nothing_compiled")
+def test_a_loop_is_compiled_after_its_first_calls_and_gives_the_same(
+    operator: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Operator, "_patience", 8)
     values = tf.constant([0.2, 0.7, 0.9])
-    compiled = call(operator, values)
-    before = dict(Operator._compiled)
-    Operator._compiled.clear()
-    try:
-        with as_written():
-            value = call(operator, values)
-        assert not Operator._compiled
-    finally:
-        Operator._compiled.update(before)
-    assert_close(value, compiled)
+    with as_written():
+        once = [call(operator, values) for _ in range(12)]
+    few = [call(operator, values) for _ in range(3)]
+    assert not Operator._compiled
+    many = [call(operator, values) for _ in range(8)]
+    assert traces(operator) == len(parts(operator))
+    for value in (*once, *few, *many[:-1]):
+        assert_close(value, many[-1])
 
 
 @operators
+@pytest.mark.usefixtures("compiled_at_once")
 def test_new_values_do_not_retrace(operator: Any) -> None:
     # A shape of this test's own, for a trace that no other test has left behind.
     batches = np.random.default_rng(0).random((6, 3, 2, 3, 2)).astype(np.float32)
@@ -70,6 +80,7 @@ def test_new_values_do_not_retrace(operator: Any) -> None:
 
 
 @operators
+@pytest.mark.usefixtures("compiled_at_once")
 def test_new_sizes_retrace_at_most_twice(operator: Any) -> None:
     # Batches of every size are usual: after the second size the trace is for any.
     before = traces(operator)
@@ -88,6 +99,7 @@ BUILDERS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("build", BUILDERS.values(), ids=BUILDERS.keys())
+@pytest.mark.usefixtures("compiled_at_once")
 def test_operators_built_anew_share_traces(build: Callable[[], Any]) -> None:
     # As when a loss function writes its operators where it uses them.
     xs = np.array([0.2, 0.7, 0.4], np.float32)
@@ -99,6 +111,7 @@ def test_operators_built_anew_share_traces(build: Callable[[], Any]) -> None:
 
 
 @p_means
+@pytest.mark.usefixtures("compiled_at_once")
 def test_new_tensor_p_does_not_retrace(operator: Any) -> None:
     xs = np.array([0.2, 0.7, 0.4], np.float32)
     op = operator()
@@ -204,6 +217,7 @@ def test_impossible_slope(s: float) -> None:
         fo.Implies_Sigmoidal(fo.Implies_Luk())(0.1, 0.2, s=s)
 
 
+@pytest.mark.usefixtures("compiled_at_once")
 def test_slope_and_offset_may_be_tensors_that_change_without_retracing() -> None:
     x, y = tf.constant([0.2, 0.9, 0.6]), tf.constant([0.1, 0.3, 0.8])
     s, b0 = tf.Variable(9.0), tf.Variable(-0.5)
@@ -339,6 +353,7 @@ def test_an_unknown_number_of_axes_is_an_error() -> None:
         minimum([0.1])
 
 
+@pytest.mark.usefixtures("compiled_at_once")
 def test_many_values_of_p_share_one_trace() -> None:
     operator = fo.Aggreg_pMean()
     values = [0.1, 0.2, 0.3]

@@ -132,6 +132,7 @@ def test_xla(operator: Any, tuples: int) -> None:
         assert_agree(compiled(xs), gradients(xs))
 
 
+@pytest.mark.usefixtures("compiled_at_once")
 def test_new_numbers_of_tuples_and_segments_do_not_retrace() -> None:
     operator: Any = fo.Aggreg_pMean(p=4)
 
