@@ -128,13 +128,10 @@ def operands(
                 f"free variables are {order}. (A diagonal counts from the call of ltn.diag on: "
                 "call it before the formula is built.)"
             )
-    free = [label for label in order if label not in labels]
-    # Where the formula may keep its own order, only the mask is turned: it has no gradient.
-    own = axes.union([wff.free_vars, order])
-    order = own if [label for label in own if label not in labels] == free else order
     tensors = align_formulas(list(guarded.values()), order)
     selected = None if mask is None else tf.cast(tensors[0], tf.bool)
-    return tensors[-1], selected, tuple(order.index(label) for label in labels), free
+    axis = tuple(order.index(label) for label in labels)
+    return tensors[-1], selected, axis, [label for label in order if label not in labels]
 
 
 def aggregate(
