@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 from hypothesis import settings
 
+from ltn.fuzzy_ops.base import Operator
 from tests import fresh
 
 # One thread for each process, also for those that tests start: the tests run on all cores already, and their
@@ -48,3 +49,9 @@ def _collected() -> None:
 @pytest.fixture(autouse=True)
 def _seeded() -> None:
     keras.utils.set_random_seed(0)
+
+
+@pytest.fixture
+def compiled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Operators are compiled at their first call, not after a hundred."""
+    monkeypatch.setattr(Operator, "_patience", 0)

@@ -264,6 +264,7 @@ class TestTraces:
         assert counter.counts[0] > 0
         assert counter.counts[1:] == [0, 0, 0]
 
+    @pytest.mark.usefixtures("compiled_at_once")
     def test_of_queries_in_each_epoch(self, graphs: list[str]) -> None:
         theory = guarded()
 

@@ -340,6 +340,7 @@ class TestDenseForm:
         assert digits.network.counted() == [39]
 
 
+@pytest.mark.usefixtures("compiled_at_once")
 def test_no_operator_is_compiled_for_what_is_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     theory = ltn.Theory()
     theory.proposition("A", 0.3, trainable=True)
