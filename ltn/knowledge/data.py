@@ -82,13 +82,18 @@ def _numbers(name: str, values: Any) -> tf.Tensor:
         if isinstance(values, pd.Series) and values.dtype == object:
             # Each cell holds the features of one individual.
             values = np.stack([np.asarray(cell) for cell in values])
-        tensor = tf.convert_to_tensor(values if tf.is_tensor(values) else np.asarray(values, np.float32))
-        if tensor.dtype == tf.string:
-            raise TypeError("text")
+        if not tf.is_tensor(values):
+            values = np.asarray(values)
+            if values.dtype.kind in "cmMSU":
+                raise TypeError("complex numbers, times or text")
+            values = values.astype(np.float32, copy=False)
+        tensor = tf.convert_to_tensor(values)
+        if tensor.dtype == tf.string or tensor.dtype.is_complex:
+            raise TypeError("text or complex numbers")
         return tf.cast(tensor, tf.float32)
     except (TypeError, ValueError) as error:
         raise LogicTypeError(
-            f"The data of '{name}' must be numbers of one shape; got {values!r:.200}."
+            f"The data of '{name}' must be real numbers of one shape; got {values!r:.200}."
         ) from error
 
 

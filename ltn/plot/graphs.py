@@ -13,6 +13,7 @@ from matplotlib.patches import FancyArrowPatch
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import ScaledTranslation
 
+from ltn.checks import check_choice
 from ltn.errors import LogicValueError
 from ltn.language import Node, text
 from ltn.plot.labels import name_points
@@ -117,8 +118,7 @@ def _check(threshold: Any, layout: Any) -> None:
         raise LogicValueError(
             f"`threshold` is the least truth of an arrow, a number from 0 to 1; got {threshold!r}."
         )
-    if layout not in _LAYOUTS:
-        raise LogicValueError(f"`layout` is one of {', '.join(map(repr, _LAYOUTS))}; got {layout!r}.")
+    check_choice("layout", layout, _LAYOUTS)
 
 
 def _note(holds: np.ndarray, threshold: float, free: list[str]) -> str:
