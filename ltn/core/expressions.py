@@ -365,11 +365,12 @@ def as_float_tensor(values: Any) -> tf.Tensor:
     """A float32 tensor of the values, keeping the gradient link of tensors."""
     try:
         tensor = tf.convert_to_tensor(values)
-        if tensor.dtype.is_complex:
-            raise TypeError("complex numbers")
-        return tf.cast(tensor, tf.float32)
+        # TensorFlow would drop the imaginary parts.
+        if not tensor.dtype.is_complex:
+            return tf.cast(tensor, tf.float32)
     except (TypeError, ValueError, tf.errors.UnimplementedError) as error:
-        raise LogicTypeError(f"Expected real numbers of one shape; got {values!r}.") from error
+        raise LogicTypeError(f"Expected numbers of one shape; got {values!r}.") from error
+    raise LogicTypeError(f"Expected real numbers; got complex ones: {values!r}.")
 
 
 def _to_tensor(

@@ -84,11 +84,11 @@ class Variable(Term):
         >>> tape.gradient(total, a.tensor).numpy().tolist()
         [1.0, 1.0]
         """
-        if isinstance(constants, Term) or not isinstance(constants, Iterable):
-            raise LogicTypeError(f"`constants` must be a list of ltn.Constant; got {constants!r}.")
-        constants = list(constants)
-        if not constants:
-            raise LogicValueError("`constants` must be a non-empty list of ltn.Constant; got none.")
+        is_list = isinstance(constants, Iterable) and not isinstance(constants, Term)
+        given = list(constants) if is_list else []
+        if not given:
+            raise LogicValueError(f"`constants` must be a non-empty list of ltn.Constant; got {constants!r}.")
+        constants = given
         for constant in constants:
             if not isinstance(constant, Term) or constant.free_vars:
                 raise LogicTypeError(f"`constants` must be ltn.Constant objects; got {constant!r}.")

@@ -215,7 +215,7 @@ class Wrapper_Formula_Aggregator:
         if "axis" in kwargs:
             raise LogicTypeError("The formula aggregator takes no `axis`: it aggregates the formulas.")
         if isinstance(self.aggreg_op, Aggregator):
-            _check_numbers(len(truths), **kwargs)
+            _check_numbers(truths.shape[0], **kwargs)
         return Formula(user_code(self.aggreg_op)(truths, axis=0, **kwargs), [])
 
     @staticmethod

@@ -109,7 +109,7 @@ def weights_for(caller: object, xs: tf.Tensor, weights: Any) -> tf.Tensor:
     check_broadcast(caller, xs, given)
     if tf.executing_eagerly() and not tf.reduce_all((given >= 0.0) & (given <= LARGEST_WEIGHT)):
         raise LogicValueError(
-            f"`weights` must be numbers from 0 up, at most {LARGEST_WEIGHT:g}; got {weights!r}."
+            f"`weights` must be finite numbers from 0 up; got {weights!r}. The largest is {LARGEST_WEIGHT:g}."
         )
     return tf.cast(given, xs.dtype)
 

@@ -354,7 +354,7 @@ class KnowledgeBase:
         if not is_learned(weight):
             check_weight(weight, ", or 'learned'")
         elif proposition_of(name) not in self.language.propositions:
-            self.signature.check_new(proposition_of(name), "the proposition of a learned weight")
+            self.signature.check_new(proposition_of(name), "a proposition")
 
     def _check_options(self, tree: Node) -> None:
         for node in tree.walk():

@@ -93,7 +93,7 @@ def _numbers(name: str, values: Any) -> tf.Tensor:
         return tf.cast(tensor, tf.float32)
     except (TypeError, ValueError) as error:
         raise LogicTypeError(
-            f"The data of '{name}' must be real numbers of one shape; got {values!r:.200}."
+            f"The data of '{name}' must be numbers of one shape; got {values!r:.200}."
         ) from error
 
 

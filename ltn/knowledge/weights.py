@@ -12,8 +12,8 @@ def check_weight(weight: Any, otherwise: str = "") -> float:
     """The weight as a number; raise unless it is one from 0 up. `otherwise` names what else is allowed."""
     if not is_number(weight) or not 0.0 <= weight <= LARGEST_WEIGHT:
         raise LogicValueError(
-            f"`weight` must be a number of at least 0, and at most {LARGEST_WEIGHT:g}{otherwise}; "
-            f"got {weight!r}."
+            f"`weight` must be a number of at least 0{otherwise}; got {weight!r}. The largest is "
+            f"{LARGEST_WEIGHT:g}."
         )
     return float(weight)
 

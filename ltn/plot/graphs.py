@@ -13,7 +13,6 @@ from matplotlib.patches import FancyArrowPatch
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import ScaledTranslation
 
-from ltn.checks import check_choice
 from ltn.errors import LogicValueError
 from ltn.language import Node, text
 from ltn.plot.labels import name_points
@@ -118,7 +117,8 @@ def _check(threshold: Any, layout: Any) -> None:
         raise LogicValueError(
             f"`threshold` is the least truth of an arrow, a number from 0 to 1; got {threshold!r}."
         )
-    check_choice("layout", layout, _LAYOUTS)
+    if not isinstance(layout, str) or layout not in _LAYOUTS:
+        raise LogicValueError(f"`layout` is one of {', '.join(map(repr, _LAYOUTS))}; got {layout!r}.")
 
 
 def _note(holds: np.ndarray, threshold: float, free: list[str]) -> str:
