@@ -13,8 +13,8 @@ from ltn.errors import LogicTypeError, LogicValueError
 
 # Larger numbers would be infinite in float32.
 _LARGEST = float(np.finfo(np.float32).max)
-# Of weights, so that their sums are finite too.
-LARGEST_WEIGHT = 1e30
+# Of weights, so that sums of many, and products of a few, are finite too.
+LARGEST_WEIGHT = 1e12
 
 
 def truth_values(*values: Any) -> list[tf.Tensor]:
