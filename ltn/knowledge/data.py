@@ -238,7 +238,8 @@ def _check_weights(weights: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
     wrong = np.flatnonzero(~((weights.numpy() >= 0.0) & (weights.numpy() <= LARGEST_WEIGHT)))
     if len(wrong):
         raise LogicValueError(
-            f"{message}; got {weights.numpy()[wrong[0]]} in row {wrong[0]}. The largest is {LARGEST_WEIGHT:g}."
+            f"{message}; got {weights.numpy()[wrong[0]]} in row {wrong[0]}. The largest is "
+            f"{LARGEST_WEIGHT:g}."
         )
     return weights
 

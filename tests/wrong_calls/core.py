@@ -120,7 +120,6 @@ ROWS = [
     ),
     ('ltn.utils.Pred_equal_smooth_exp("a")', LogicTypeError, "`alpha` must be a number or a scalar tensor"),
     ("ltn.utils.Pred_equal_smooth_inv(-1)", LogicValueError, "`alpha` must be a finite number above 0"),
-    ("ltn.utils.LogitsToPredicateModel(None)", LogicTypeError, "`model` must be a Keras model or a callable"),
     ("Q.logits_model", AttributeError, "Predicate('Q') has no logits model: it was not made by"),
     ("P(3)", LogicTypeError, "Predicate('P') takes terms; argument 1 is a int: 3. Make"),
     ("P([v, v])", LogicValueError, "Predicate('P') takes 1 argument(s)"),
@@ -320,5 +319,10 @@ ROWS = [
         "ltn.utils.Func_add()([v, pair])",
         LogicValueError,
         "The model of Function('add') failed on one list of tensors with",
+    ),
+    (
+        'tf.function(lambda t: ltn.Function.Lambda(lambda x: tf.numpy_function(np.square, [x], tf.float32))(ltn.Variable("x", t)).tensor, autograph=False)(points)',
+        LogicValueError,
+        "returned a tensor of unknown rank",
     ),
 ]

@@ -342,4 +342,10 @@ ROWS = [
         LogicValueError,
         "The options of a quantifier are distinct",
     ),
+    (
+        'lang.parse_many("  A\\nB")',
+        LogicValueError,
+        "An indented line continues the formula above it, and there is none",
+    ),
+    ('lang.parse_many("a:\\nb: A")', LogicValueError, "The label 'a' stands alone"),
 ]

@@ -168,4 +168,5 @@ ROWS = [
     ('theory.plan("code")', LogicValueError, "The axiom 'code' is Python code: only formulas have a plan"),
     ("theory.summary(3)", LogicTypeError, "`print_fn` is a function of a text, as print"),
     ('theory.summary("a")', LogicTypeError, "`print_fn` is a function of a text, as print"),
+    ('theory.explain("forall u: short(u)")', LogicValueError, "The variable 'u' has no individuals"),
 ]

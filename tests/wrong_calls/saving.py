@@ -15,11 +15,6 @@ ROWS = [
         LogicValueError,
         "The theory cannot be saved: S are Python code. Make each a",
     ),
-    (
-        'network.save(folder / "network.keras"); ltn.load(folder / "network.keras")',
-        LogicTypeError,
-        "network.keras holds a Sequential, not a theory: use",
-    ),
     ("theory.save(3)", LogicValueError, "A theory is saved to a file whose name ends with .keras"),
     ("theory.save(None)", LogicValueError, "A theory is saved to a file whose name ends with .keras"),
     (
@@ -28,4 +23,9 @@ ROWS = [
         "A theory is exported as 'tf_saved_model'",
     ),
     ("theory.export(3)", LogicTypeError, "A theory is exported to a folder, given by its path"),
+    (
+        'shared = keras.layers.Dense(1); own = ltn.Theory(); n = own.domain("n", shape=(1, 1)); [own.predicate(name, n, keras.Sequential([keras.Input((1, 1)), keras.layers.TimeDistributed(shared), keras.layers.Flatten()])) for name in "ST"]; own.copy()',
+        LogicValueError,
+        "networks of different symbols share layers",
+    ),
 ]

@@ -119,12 +119,12 @@ ROWS = [
     (
         'theory.fit({"x": points}, sample_weight=[1.0, 2.0, 1.0])',
         LogicTypeError,
-        "\x1b[1mThe axiom 'code' is Python code, whose quantifiers know no",
+        "The axiom 'code' is Python code, whose quantifiers know no",
     ),
     (
         'own = ltn.Theory(ltn.semantics.product.replace(Forall=lambda xs, axis: tf.reduce_mean(xs, axis))); n = own.domain("n"); own.variable("i", n); own.predicate("S", n, lambda i: i); own.axiom("forall i: S(i)"); own.compile("sgd"); own.evaluate({"i": [0.5, 1.0]}, sample_weight=[1.0, 2.0])',
         LogicTypeError,
-        "\x1b[1mIn `forall i: S(i)`: Sample weights need quantifiers with",
+        "In `forall i: S(i)`: Sample weights need quantifiers with",
     ),
     (
         'theory.compile("sgd", loss="mse")',
@@ -216,4 +216,5 @@ ROWS = [
         LogicTypeError,
         "`values` must be a dictionary or a function of the epoch",
     ),
+    ("theory.fit(iter([]), starts=2, trial_steps=1)", LogicValueError, "The data have no batches"),
 ]
