@@ -250,7 +250,7 @@ class TestTexts:
 
     def test_a_list_of_formulas_is_a_text_of_one_on_each_line(self) -> None:
         theory, other = theory_of(""), theory_of("")
-        formulas = ["A", "b [weight=2]: B\n-> C", parse("A & B")]
+        formulas: list[Any] = ["A", "b [weight=2]: B\n-> C", parse("A & B")]
         added = theory.axioms(formulas)
         other.axioms("A\nb [weight=2]: B -> C\nA & B")
         assert [axiom.name for axiom in added] == ["axiom_1", "b", "axiom_3"]

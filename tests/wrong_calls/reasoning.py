@@ -86,4 +86,9 @@ ROWS = [
         LogicValueError,
         "A grounding is saved to a file whose name ends with .npz",
     ),
+    (
+        'own = ltn.Theory(); n = own.domain("n"); own.constant("k", n); own.predicate("S", n, lambda x: x[:, 0] * (1.0 if tf.executing_eagerly() else math.nan)); own.axiom("S(k)"); own.entails("S(k)", restarts=1, steps=2, verbose=0)',
+        LogicValueError,
+        "is not a number at a starting point, nor at the steps from there",
+    ),
 ]
