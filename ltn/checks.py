@@ -1,15 +1,18 @@
-"""Checks on values: always in eager code, and in compiled code on request."""
+"""Checks on arguments, when a call is made; and on values: in eager code, in compiled code on request."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import numbers
+from collections.abc import Callable, Collection, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import tensorflow as tf
 
-from ltn.errors import LogicValueError
+from ltn.errors import LogicTypeError, LogicValueError
+
+T = TypeVar("T")
 
 # Softmax and sums of probabilities leave [0, 1] by a few units in the last place of float32.
 _ROUNDING = 1e-5
@@ -38,6 +41,7 @@ class debug:
     """
 
     def __init__(self, enabled: bool = True):
+        check_flag("enabled", enabled)
         global _compiled_checks
         self._before = _compiled_checks
         _compiled_checks = enabled
@@ -99,3 +103,41 @@ def check_sizes(sizes: Sequence[Any], requirement: str) -> list[Any]:
     # Sizes are used after the check, lest another error come first.
     with tf.control_dependencies([check]):
         return [size if isinstance(size, int) else tf.identity(size) for size in sizes]
+
+
+# Arguments
+
+
+def check_flag(argument: str, value: Any) -> bool:
+    """The value; raise unless it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise LogicTypeError(f"`{argument}` must be True or False; got {value!r}.")
+    return bool(value)
+
+
+def check_whole(argument: str, value: Any, what: str = "a whole number", least: int = 1) -> int:
+    """The value; raise unless it is a whole number from `least` up."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+        raise LogicValueError(f"`{argument}` must be {what}, at least {least}; got {value!r}.")
+    return int(value)
+
+
+def check_choice(argument: str, value: Any, choices: Collection[str]) -> str:
+    """The value; raise unless it is one of some words."""
+    if not isinstance(value, str) or value not in choices:
+        raise LogicValueError(f"`{argument}` must be {' or '.join(map(repr, choices))}; got {value!r}.")
+    return value
+
+
+def check_layer_name(name: Any) -> None:
+    """Raise unless a Keras layer can have the name, or choose one for None."""
+    if name is not None and (not isinstance(name, str) or not name or "/" in name):
+        raise LogicTypeError(f"`name` must be a text without a slash, or None; got {name!r}.")
+
+
+def find_in_keras(argument: str, find: Callable[[Any], T], given: Any) -> T:
+    """What Keras finds for an object, a name or a configuration of it; raise where it finds nothing."""
+    try:
+        return find(given)
+    except (TypeError, ValueError) as error:
+        raise LogicTypeError(f"`{argument}` must be a Keras {argument}; got {given!r}.") from error

@@ -23,7 +23,7 @@ from ltn.core import (
     in_force,
 )
 from ltn.core.in_force import TensorOperator
-from ltn.errors import LogicTypeError, LogicValueError
+from ltn.errors import LogicTypeError, LogicValueError, reading
 from ltn.fuzzy_ops import config
 from ltn.fuzzy_ops.base import Operator, check_operator
 from ltn.language.names import EXISTS, FORALL
@@ -157,10 +157,13 @@ class BaseSemantics(ABC):
         >>> ltn.Semantics.from_config(ltn.semantics.godel.get_config()) == ltn.semantics.godel
         True
         """
-        if description.get("class_name") != cls.__name__ or "operators" not in description:
-            raise LogicValueError(f"Expected what {cls.__name__}.get_config() gives; got {description!r}.")
-        operators: dict[str, Any] = {s: config.build(d) for s, d in description["operators"].items()}
-        return cls().replace(**operators)
+        with reading("a semantics"):
+            if description.get("class_name") != cls.__name__ or "operators" not in description:
+                raise LogicValueError(
+                    f"Expected what {cls.__name__}.get_config() gives; got {description!r}."
+                )
+            operators: dict[str, Any] = {s: config.build(d) for s, d in description["operators"].items()}
+            return cls().replace(**operators)
 
     def _dependent_fields(self) -> dict[str, Any]:
         """The fields to compute again when others change."""
@@ -332,9 +335,8 @@ def from_config(description: Mapping[str, Any]) -> BaseSemantics:
     >>> from_config(log_product.get_config()) == log_product
     True
     """
-    if description.get("class_name") == LogSemantics.__name__:
-        return LogSemantics.from_config(description)
-    return Semantics.from_config(description)
+    is_log = isinstance(description, Mapping) and description.get("class_name") == LogSemantics.__name__
+    return LogSemantics.from_config(description) if is_log else Semantics.from_config(description)
 
 
 def current() -> Semantics:

@@ -15,6 +15,7 @@ import tensorflow as tf
 from ltn.core import Function, Predicate
 from ltn.core.models import LogitsModel
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.fuzzy_ops.arguments import check_scalar
 
 __all__ = [
     "Func_add",
@@ -119,6 +120,7 @@ def _add(args: Sequence[tf.Tensor]) -> tf.Tensor:
 
 class _SmoothEquality(ABC):
     def __init__(self, alpha: float):
+        check_scalar("`alpha`", alpha, lambda alpha: alpha > 0.0, "a finite number above 0")
         self.alpha = alpha
 
     @abstractmethod

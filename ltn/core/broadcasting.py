@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import keras
 
 from ltn.core import axes
-from ltn.core.expressions import Expression, Formula, as_tensors
-from ltn.errors import LogicValueError
+from ltn.core.expressions import Expression, Formula, as_tensors, check_expressions
+from ltn.errors import LogicTypeError, LogicValueError
 
 
 def broadcast_exprs(exprs: Sequence[Expression], in_place: bool = False) -> list[Expression]:
@@ -22,6 +22,7 @@ def broadcast_exprs(exprs: Sequence[Expression], in_place: bool = False) -> list
     >>> [(e.free_vars, e.tensor.shape.as_list()) for e in broadcast_exprs([x, y])]
     [(['x', 'y'], [2, 3, 1]), (['x', 'y'], [2, 3, 1])]
     """
+    check_expressions("broadcast_exprs", exprs)
     labels = [expr.free_vars for expr in exprs]
     order = axes.union(labels)
     found = axes.sizes(as_tensors(exprs), labels)
@@ -40,6 +41,9 @@ def transpose_free_vars(expr: Expression, new_var_order: Sequence[str], in_place
     >>> transpose_free_vars(add([x, y]), ["y", "x"]).tensor.shape
     TensorShape([3, 2, 1])
     """
+    check_expressions("transpose_free_vars", [expr])
+    if not isinstance(new_var_order, list | tuple) or set(map(type, new_var_order)) - {str}:
+        raise LogicTypeError(f"`new_var_order` must be a list of labels; got {new_var_order!r}.")
     if sorted(new_var_order) != sorted(expr.free_vars):
         raise LogicValueError(
             f"`new_var_order` must be a permutation of {list(expr.free_vars)}; got {list(new_var_order)}."
@@ -58,6 +62,7 @@ def broadcast_wff_and_mask(wff: Formula, mask: Formula) -> Formula:
     >>> wff.free_vars, wff.tensor.shape
     (['y', 'x'], TensorShape([3, 2]))
     """
+    check_expressions("broadcast_wff_and_mask", [wff, mask], Formula)
     labels = [mask.free_vars, wff.free_vars]
     order = axes.union(labels)
     found = axes.sizes([mask.tensor, wff.tensor], labels)

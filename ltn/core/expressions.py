@@ -12,6 +12,7 @@ import pandas as pd
 import tensorflow as tf
 
 from ltn._private import user_code
+from ltn.checks import check
 from ltn.core import axes, in_force
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language.parser import in_signs
@@ -42,7 +43,7 @@ class Expression:
 
     def __init__(self, tensor: Any, free_vars: Sequence[str]):
         self.tensor = as_float_tensor(tensor)
-        self.free_vars = list(free_vars)
+        self.free_vars = _as_labels(free_vars)
         rank = self.tensor.shape.rank
         if rank is None or rank < len(self.free_vars):
             raise LogicValueError(
@@ -189,8 +190,9 @@ class Term(Expression):
 class Formula(Expression):
     """An expression that denotes truth: a value in [0, 1] per combination of individuals.
 
-    Formulas combine with `~`, `&`, `|`, `>>` (implies) and `.iff()`, under the default semantics or the one
-    set by `with ltn.using(semantics):`. Python binds `>>` tighter than `&` and `|`: write `(p & q) >> r`.
+    Numbers must lie in [0, 1]; a tensor is taken as it is. Formulas combine with `~`, `&`, `|`, `>>`
+    (implies) and `.iff()`, under the default semantics or the one set by `with ltn.using(semantics):`. Python
+    binds `>>` tighter than `&` and `|`: write `(p & q) >> r`.
 
     >>> import ltn
     >>> p, q = ltn.Proposition(0.5, trainable=False), ltn.Proposition(0.4, trainable=False)
@@ -201,6 +203,10 @@ class Formula(Expression):
 
     def __init__(self, tensor: Any, free_vars: Sequence[str]):
         super().__init__(tensor, free_vars)
+        if not tf.is_tensor(tensor):
+            # Tensors come from operators, which make no others: to look at each takes time.
+            is_truth = lambda truths: (truths >= 0.0) & (truths <= 1.0)  # noqa: E731
+            check(self.tensor, is_truth, "The truth values of a formula must lie in [0, 1]")
         if self.tensor.shape.rank != len(self.free_vars):
             raise LogicValueError(
                 f"A formula over {self.free_vars} has {len(self.free_vars)} axes and no features; "
@@ -298,6 +304,16 @@ def _check_operands(operator: Callable[..., Any], formulas: Sequence[Any]) -> No
             )
 
 
+def _as_labels(free_vars: Sequence[str]) -> list[str]:
+    are_labels = isinstance(free_vars, Iterable) and not isinstance(free_vars, str)
+    labels = list(free_vars) if are_labels else []
+    for label in labels:
+        are_labels = are_labels and isinstance(label, str)
+    if not are_labels:
+        raise LogicTypeError(f"`free_vars` must be a list of labels, as ['x']; got {free_vars!r}.")
+    return labels
+
+
 def _as_indices(indices: Any) -> tf.Tensor:
     try:
         index = tf.convert_to_tensor(indices)
@@ -323,15 +339,38 @@ def as_tensors(expressions: Iterable[Expression]) -> list[tf.Tensor]:
     >>> [t.shape for t in as_tensors([ltn.Variable("x", [1.0, 2.0]), ltn.Constant(3.0, False)])]
     [TensorShape([2, 1]), TensorShape([1])]
     """
-    return [expression.tensor for expression in expressions]
+    try:
+        return [expression.tensor for expression in expressions]
+    except (AttributeError, TypeError):
+        # Only now: it is called for each operator.
+        check_expressions("as_tensors", expressions)
+        raise
+
+
+def check_expressions(caller: str, given: Any, kind: type[Expression] = Expression) -> None:
+    """Raise unless a list of expressions was given, or of formulas, where that is the `kind`."""
+    if not isinstance(given, Iterable):
+        raise LogicTypeError(
+            f"{caller} takes a list of expressions; got a {type(given).__name__}: {given!r}."
+        )
+    for position, each in enumerate(given, start=1):
+        if not isinstance(each, kind):
+            raise LogicTypeError(
+                f"{caller} takes {kind.__name__} objects; number {position} is a "
+                f"{type(each).__name__}: {each!r}."
+            )
 
 
 def as_float_tensor(values: Any) -> tf.Tensor:
     """A float32 tensor of the values, keeping the gradient link of tensors."""
     try:
-        return tf.cast(tf.convert_to_tensor(values), tf.float32)
+        tensor = tf.convert_to_tensor(values)
+        # TensorFlow would drop the imaginary parts.
+        if not tensor.dtype.is_complex:
+            return tf.cast(tensor, tf.float32)
     except (TypeError, ValueError, tf.errors.UnimplementedError) as error:
         raise LogicTypeError(f"Expected numbers of one shape; got {values!r}.") from error
+    raise LogicTypeError(f"Expected real numbers; got complex ones: {values!r}.")
 
 
 def _to_tensor(

@@ -12,6 +12,7 @@ import keras
 import tensorflow as tf
 
 from ltn._private import is_eager, logits_before
+from ltn.checks import check_choice, check_flag
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops import log1mexp, log_truth, log_zero
 
@@ -32,12 +33,15 @@ def mlp(
         raise LogicTypeError(
             f"`hidden_layer_sizes` has one entry per layer, as (16,); got {hidden_layer_sizes!r}."
         )
-    inputs = [keras.Input(_as_shape(shape)) for shape in input_shapes]
+    inputs = [keras.Input(_as_shape("input_shapes", shape)) for shape in input_shapes]
+    units, shape = (
+        _as_shape("hidden_layer_sizes", hidden_layer_sizes),
+        _as_shape("output_shape", output_shape),
+    )
     flat = [keras.layers.Flatten()(x) for x in inputs]
     hidden = keras.layers.Concatenate()(flat) if len(flat) > 1 else flat[0]
-    for size in hidden_layer_sizes:
+    for size in units:
         hidden = keras.layers.Dense(size, activation="elu")(hidden)
-    shape = _as_shape(output_shape)
     outputs = keras.layers.Dense(math.prod(shape), activation=activation)(hidden)
     if len(shape) != 1:
         outputs = keras.layers.Reshape(shape)(outputs)
@@ -51,9 +55,10 @@ class ClassifierModel(keras.Model, ABC):
     `[*individuals]`, it is the truth that the classifier gives as a single value.
     """
 
-    def __init__(self, with_class_indexing: bool, name: str | None):
+    def __init__(self, network: Callable[..., tf.Tensor], with_class_indexing: bool, name: str | None):
+        check_model(network)
         super().__init__(name=name)
-        self.with_class_indexing = with_class_indexing
+        self.with_class_indexing = check_flag("with_class_indexing", with_class_indexing)
         # The classifier builds itself when it is first called.
         self.built = True
 
@@ -91,12 +96,9 @@ class LogitsModel(ClassifierModel):
         with_class_indexing: bool = True,
         name: str | None = None,
     ):
-        super().__init__(with_class_indexing, name)
+        super().__init__(logits_model, with_class_indexing, name)
         activations = {"softmax": tf.nn.softmax, "sigmoid": tf.sigmoid}
-        if activation_function not in activations:
-            raise LogicValueError(
-                f"`activation_function` must be 'softmax' or 'sigmoid'; got {activation_function!r}."
-            )
+        check_choice("activation_function", activation_function, activations)
         if activation_function == "softmax" and not with_class_indexing:
             raise LogicValueError("A softmax is over classes: use `with_class_indexing=True`, or a sigmoid.")
         self.logits_model = logits_model
@@ -140,7 +142,7 @@ class ProbabilitiesModel(ClassifierModel):
         with_class_indexing: bool = True,
         name: str | None = None,
     ):
-        super().__init__(with_class_indexing, name)
+        super().__init__(probabilities_model, with_class_indexing, name)
         self.probabilities_model = probabilities_model
 
     @property
@@ -303,5 +305,17 @@ def input_shapes(model: Callable[..., Any]) -> list[FeatureShape] | None:
     return None if inputs is None else [tuple(tensor.shape[1:]) for tensor in inputs]
 
 
-def _as_shape(shape: Shape) -> tuple[int, ...]:
-    return tuple(operator.index(size) for size in (shape if isinstance(shape, Sequence) else [shape]))
+def check_model(model: Any) -> None:
+    """Raise unless it can be called."""
+    if not callable(model):
+        raise LogicTypeError(f"`model` must be a Keras model or a callable; got {model!r}.")
+
+
+def _as_shape(argument: str, shape: Shape) -> tuple[int, ...]:
+    try:
+        sizes = tuple(operator.index(size) for size in (shape if isinstance(shape, Sequence) else [shape]))
+    except TypeError as error:
+        raise LogicTypeError(f"The sizes in `{argument}` must be whole numbers; got {shape!r}.") from error
+    if any(size < 1 for size in sizes):
+        raise LogicValueError(f"The sizes in `{argument}` must be at least 1; got {shape!r}.")
+    return sizes

@@ -7,6 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from ltn.checks import check_flag, check_layer_name
 from ltn.core.expressions import Formula, Term, as_float_tensor
 from ltn.errors import LogicValueError
 
@@ -26,7 +27,8 @@ class _Parameter(keras.Layer, ABC):
         constraint: keras.constraints.Constraint | None = None,
         name: str | None = None,
     ):
-        super().__init__(name=name, trainable=trainable, dtype="float32")
+        check_layer_name(name)
+        super().__init__(name=name, trainable=check_flag("trainable", trainable), dtype="float32")
         self.free_vars: list[str] = []
         self._fixed = None if trainable else value
         if trainable:

@@ -11,10 +11,10 @@ import keras
 import tensorflow as tf
 
 from ltn._private import is_in_a_layer, serialize_shared, user_code
-from ltn.checks import check_sizes
+from ltn.checks import check_layer_name, check_sizes
 from ltn.core import axes
 from ltn.core.expressions import Term, as_tensors
-from ltn.core.models import ClassifierModel, FeatureShape, input_shapes, pack_inputs
+from ltn.core.models import ClassifierModel, FeatureShape, check_model, input_shapes, pack_inputs
 from ltn.core.variables import Variable
 from ltn.errors import LogicTypeError, LogicValueError
 
@@ -32,9 +32,9 @@ class Symbol(keras.Layer, ABC):
     """A symbol with its grounding; a Keras layer, found, saved and restored by the model that holds it."""
 
     def __init__(self, model: Callable[..., Any], name: str | None = None):
+        check_layer_name(name)
+        check_model(model)
         super().__init__(name=name)
-        if not callable(model):
-            raise LogicTypeError(f"`model` must be a Keras model or a callable; got {model!r}.")
         self.model: Any = model
         self.built = True
         self._shapes_seen: tuple[FeatureShape, ...] | None = None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,8 +84,11 @@ class Variable(Term):
         >>> tape.gradient(total, a.tensor).numpy().tolist()
         [1.0, 1.0]
         """
-        if isinstance(constants, Term) or not constants:
+        is_list = isinstance(constants, Iterable) and not isinstance(constants, Term)
+        given = list(constants) if is_list else []
+        if not given:
             raise LogicValueError(f"`constants` must be a non-empty list of ltn.Constant; got {constants!r}.")
+        constants = given
         for constant in constants:
             if not isinstance(constant, Term) or constant.free_vars:
                 raise LogicTypeError(f"`constants` must be ltn.Constant objects; got {constant!r}.")
@@ -200,6 +204,12 @@ def _diag(variables: tuple[Variable, ...], locked: bool) -> list[Variable]:
         raise LogicValueError("diag needs variables; got none.")
     if len({id(variable) for variable in variables}) < len(variables):
         raise LogicValueError(f"diag takes distinct variables; got {[v.label for v in variables]}.")
+    repeated = [label for label, count in Counter(v.label for v in variables).items() if count > 1]
+    if repeated:
+        raise LogicValueError(
+            f"diag takes variables with labels of their own; {len(variables)} variables came, and several of "
+            f"them have the label '{repeated[0]}'."
+        )
     for variable in variables:
         if variable._diagonal is not None:
             raise LogicValueError(
@@ -218,7 +228,9 @@ def _diag(variables: tuple[Variable, ...], locked: bool) -> list[Variable]:
     return list(variables)
 
 
-def _check_recording(tape: tf.GradientTape) -> None:
+def _check_recording(tape: Any) -> None:
+    if not isinstance(tape, tf.GradientTape):
+        raise LogicTypeError(f"`tape` must be a tf.GradientTape; got {tape!r}.")
     # `stop_recording` raises one error or the other exactly when there is nothing to stop.
     try:
         with tape.stop_recording():

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import tensorflow as tf
 
 from ltn._private import user_code
+from ltn.checks import check_choice
 from ltn.core import axes
 from ltn.core.expressions import Formula, align_formulas, connect
 from ltn.core.variables import Variable, check_variables, release
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops import Aggregator
+from ltn.fuzzy_ops.arguments import truth_values
 from ltn.fuzzy_ops.base import check_operator
 from ltn.language.names import QUANTIFIERS
 
@@ -67,9 +69,7 @@ class Wrapper_Quantifier:
 
     def __init__(self, aggreg_op: Callable[..., Any], semantics: str):
         check_operator("aggreg_op", aggreg_op)
-        if semantics not in QUANTIFIERS:
-            kinds = " or ".join(map(repr, QUANTIFIERS))
-            raise LogicValueError(f"`semantics` must be {kinds}; got {semantics!r}.")
+        check_choice("semantics", semantics, QUANTIFIERS)
         self.aggreg_op = aggreg_op
         self.semantics = semantics
 
@@ -209,12 +209,21 @@ class Wrapper_Formula_Aggregator:
     def __call__(self, formulas: Sequence[Formula], *args: Any, **kwargs: Any) -> Formula:
         """The satisfaction of all the formulas together."""
         truths = self._stack(formulas, *args)
+        if "axis" in kwargs:
+            raise LogicTypeError("The formula aggregator takes no `axis`: it aggregates the formulas.")
+        if isinstance(self.aggreg_op, Aggregator):
+            _check_numbers(truths.shape[0], **kwargs)
         return Formula(user_code(self.aggreg_op)(truths, axis=0, **kwargs), [])
 
     @staticmethod
     def _stack(formulas: Sequence[Formula], *args: Any) -> tf.Tensor:
         if args or isinstance(formulas, Formula):
             raise LogicTypeError("The formula aggregator takes one list of formulas: SatAgg([phi, psi]).")
+        if not isinstance(formulas, Iterable):
+            raise LogicTypeError(
+                "The formula aggregator takes a list of formulas; got a "
+                f"{type(formulas).__name__}: {formulas!r}."
+            )
         formulas = list(formulas)
         if not formulas:
             raise LogicValueError("There is no formula to aggregate: the list is empty.")
@@ -230,6 +239,13 @@ class Wrapper_Formula_Aggregator:
                     "be closed. Quantify them, as Forall(x, phi)."
                 )
         return tf.stack([formula.tensor for formula in formulas])
+
+
+def _check_numbers(count: int, mask: Any = None, weights: Any = None, **_: Any) -> None:
+    """Raise unless there is one number for each of so many formulas."""
+    for name, given in (("mask", mask), ("weights", weights)):
+        if given is not None and not truth_values(given)[0].shape.is_compatible_with([count]):
+            raise LogicValueError(f"`{name}` has one number for each of the {count} formulas; got {given!r}.")
 
 
 class Wrappers(NamedTuple):

@@ -9,9 +9,12 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from ltn.checks import find_in_keras
 from ltn.core import Term
+from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.bounds import constraint_of
 from ltn.language import Domain
+from ltn.language.names import list_names
 
 
 class Individuals(keras.Layer):
@@ -32,7 +35,7 @@ class Individuals(keras.Layer):
         super().__init__(trainable=trainable, dtype="float32")
         self.names = tuple(names)
         self.domain = domain
-        self.regularizer = keras.regularizers.get(regularizer)
+        self.regularizer = find_in_keras("regularizer", keras.regularizers.get, regularizer)
         constraint = constraint_of(domain)
         if isinstance(domain.bounds, tuple):
             low, high = domain.bounds
@@ -42,10 +45,10 @@ class Individuals(keras.Layer):
                 low, high = low - 0.5, high + 0.5
         default = keras.initializers.RandomUniform(low, high) if trainable else keras.initializers.Zeros()
         # A file keeps the given values among its weights, not in its configuration.
-        self.initializer = keras.initializers.get(initializer) or default
+        self.initializer = find_in_keras("initializer", keras.initializers.get, initializer) or default
         self.table = self.add_weight(
             shape=(len(self.names), *domain.shape),
-            initializer=self.initializer,
+            initializer=self._draw,
             regularizer=self.regularizer,
             constraint=constraint if trainable else None,
             trainable=trainable,
@@ -56,6 +59,22 @@ class Individuals(keras.Layer):
         elif constraint is not None:
             self.table.assign(constraint(self.table.value))
         self.built = True
+
+    def _draw(self, shape: tuple[int, ...], dtype: Any) -> tf.Tensor:
+        """What the initializer draws, checked: Keras would take any shape."""
+        names = list_names(self.names)
+        try:
+            drawn = tf.convert_to_tensor(self.initializer(shape, dtype=dtype), dtype)
+        except (TypeError, ValueError, tf.errors.InvalidArgumentError) as error:
+            raise LogicTypeError(
+                f"The `initializer` of {names} failed, called as initializer(shape, dtype=...): {error}"
+            ) from error
+        if tuple(drawn.shape) != tuple(shape) or not tf.reduce_all(tf.math.is_finite(drawn)):
+            raise LogicValueError(
+                f"The `initializer` of {names} must give finite numbers of the shape {tuple(shape)}; it gave "
+                f"the shape {tuple(drawn.shape)}: {drawn.numpy()!r:.200}."
+            )
+        return drawn
 
     def draw_again(self) -> np.ndarray:
         """New features for all individuals, drawn by the initializer, inside the bounds."""

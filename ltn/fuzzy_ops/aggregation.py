@@ -11,6 +11,7 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops.arguments import (
     as_mask,
     check_broadcast,
+    check_empty,
     positive_axes,
     segments_for,
     truth_values,
@@ -94,7 +95,7 @@ class Aggregator(Operator):
             mask,
             axis=positive_axes(axis, max(ranks)),
             keepdims=bool(keepdims),
-            empty=float(self.empty if empty is None else empty),
+            empty=self.empty if empty is None else check_empty(empty),
             **extra,
             **hyperparameters,
         )
@@ -143,7 +144,7 @@ class Aggregator(Operator):
             rank=xs.shape.rank,
             axis=axes,
             keepdims=True,
-            empty=float(self.empty if empty is None else empty),
+            empty=self.empty if empty is None else check_empty(empty),
             **extra,
             **hyperparameters,
         )
@@ -187,6 +188,8 @@ class Aggregator(Operator):
 
     def join(self, parts: Sequence[Part], empty: float | None = None, **overrides: Any) -> tf.Tensor:
         """The aggregate of all values, from their parts; other arguments as in a call."""
+        if not isinstance(parts, list | tuple) or not parts or not isinstance(parts[0], Part):
+            raise LogicTypeError(f"`parts` is a list of what `part` returned, not empty; got {parts!r}.")
         stacked = Part(*(tf.stack(tensors) for tensors in zip(*parts, strict=True)))
         return self.finish(self.merge(stacked, **overrides), empty)
 

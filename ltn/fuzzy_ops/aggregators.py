@@ -294,6 +294,7 @@ class Aggreg_LogProd(Aggregator):
     stable: bool = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         warnings.warn(
             "Aggreg_LogProd is a log-truth in (-inf, 0], not a truth value in [0, 1]: "
             "use it as the last aggregation of a loss.",

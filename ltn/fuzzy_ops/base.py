@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import tensorflow as tf
 
 from ltn.errors import LogicTypeError
-from ltn.fuzzy_ops.arguments import check_broadcast, truth_values
+from ltn.fuzzy_ops.arguments import as_flag, check_broadcast, truth_values
 
 eps: float = 1e-4
 
@@ -65,7 +65,8 @@ class Operator(abc.ABC):
     """
 
     def __post_init__(self) -> None:
-        self._check(**self._own())
+        for name, value in self._checked(self._own()).items():
+            object.__setattr__(self, name, value)
 
     @staticmethod
     @abc.abstractmethod
@@ -104,6 +105,13 @@ class Operator(abc.ABC):
     def _own(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
+    def _checked(self, hyperparameters: dict[str, Any]) -> dict[str, Any]:
+        """The hyper-parameters; raise for an impossible one."""
+        if "stable" in hyperparameters:
+            hyperparameters["stable"] = as_flag("`stable`", hyperparameters["stable"])
+        self._check(**hyperparameters)
+        return hyperparameters
+
     def check_overrides(self, **overrides: Any) -> None:
         """Raise unless a call could take these hyper-parameters."""
         self._hyperparameters(overrides)
@@ -116,8 +124,7 @@ class Operator(abc.ABC):
                 raise LogicTypeError(
                     f"{type(self).__name__} has no hyper-parameter `{name}`; it has: {known}."
                 )
-        self._check(**own | overrides)
-        return own | overrides
+        return self._checked(own | overrides)
 
 
 @dataclasses.dataclass(frozen=True)

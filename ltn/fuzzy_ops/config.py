@@ -39,7 +39,7 @@ def build(description: Mapping[str, Any]) -> Operator:
     Aggreg_pMean(p=6, stable=True)
     """
     name = description.get("class_name") if isinstance(description, Mapping) else None
-    if name not in _operators():
+    if not isinstance(name, str) or name not in _operators():
         raise LogicValueError(
             f"There is no operator {name!r} in ltn.fuzzy_ops to restore {description!r} by."
         )

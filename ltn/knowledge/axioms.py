@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,6 +18,7 @@ from ltn.knowledge import rule_files
 from ltn.knowledge.axiom_tables import axiom_table
 from ltn.knowledge.hyperparameters import Hyperparameters
 from ltn.knowledge.language import Language
+from ltn.knowledge.weights import check_weight, is_learned, proposition_of
 from ltn.language import Node, Quantifier, Signature, parse
 from ltn.language.names import QUANTIFIERS, check_name, list_names, nearest
 from ltn.semantics import BaseSemantics
@@ -55,7 +55,7 @@ class Axiom:
     ):
         self.name = name
         self.formula = formula
-        self.proposition = f"weight_of_{name}" if isinstance(weight, Proposition) else None
+        self.proposition = proposition_of(name) if isinstance(weight, Proposition) else None
         self._weight = weight
         self._active = active
         self.measured: tuple[float, str] | None = None
@@ -138,14 +138,6 @@ class AxiomList(list[Axiom]):
     __setitem__: Any = _refuse
 
 
-def check_weight(weight: Any, otherwise: str = "") -> float:
-    """The weight as a number; raise unless it is one from 0 up. `otherwise` names what else is allowed."""
-    is_number = isinstance(weight, numbers.Real) and not isinstance(weight, bool)
-    if not is_number or not 0.0 <= float(weight) < float("inf"):
-        raise LogicValueError(f"`weight` must be a number of at least 0{otherwise}; got {weight!r}.")
-    return float(weight)
-
-
 class KnowledgeBase:
     """Axioms in a language, and the operators under which they are evaluated.
 
@@ -190,17 +182,19 @@ class KnowledgeBase:
         """
         text = formula if isinstance(formula, str) else ""
         tree = parse(formula) if isinstance(formula, str) else formula
-        name = name or self.next_name()
-        self.check_axiom(tree, text, name)
+        name = self.next_name() if name is None else name
+        self.check_axiom(tree, text, name, weight)
         axiom = Axiom(name, tree, self._weight(name, weight))
         self._adopt(axiom)
         self._notify()
         return axiom
 
-    def axioms(self, text: str | Path) -> list[Axiom]:
-        """Add the formulas of a text, or of a file: one per line; indented lines continue a formula.
+    def axioms(self, text: str | Path | Sequence[str | Node]) -> list[Axiom]:
+        """Add the formulas of a text, of a file, or of a list.
 
-        `name: formula` names an axiom; `#` begins a comment. After an error none is added.
+        A text has a formula on each line; indented lines continue it. `name: formula` names an axiom; `#`
+        begins a comment. The formulas of a list are written likewise, or are syntax trees. After an error
+        none is added.
         """
         return rule_files.add(self, text)
 
@@ -234,7 +228,7 @@ class KnowledgeBase:
     def find(self, axiom: str | Axiom) -> Axiom:
         """An axiom by its name."""
         name = axiom.name if isinstance(axiom, Axiom) else axiom
-        if name not in self._axioms:
+        if not isinstance(name, str) or name not in self._axioms:
             close = nearest(str(name), self._axioms)
             hint = f"did you mean '{close}'?" if close else f"it has: {list_names(list(self._axioms))}."
             raise LogicValueError(f"The theory has no axiom {name!r}; {hint}")
@@ -280,15 +274,15 @@ class KnowledgeBase:
         """Change hyper-parameters of the operators, such as `p_exists=6`; with `axiom=`, of one axiom only.
 
         With its first change a number becomes a variable of the compiled steps: later changes compile nothing
-        again.
+        again. After an error nothing has changed.
         """
-        for name, value in values.items():
-            if axiom is None:
-                stale = self.operators.set(name, value)
-            else:
-                stale = self.operators.set_for(axiom, self.find(axiom).tree, name, value)
-            if stale:
-                self._notify()
+        if axiom is None:
+            stale = self.operators.set(values)
+        else:
+            found = self.find(axiom)
+            stale = self.operators.set_for(found.name, found.tree, values)
+        if stale:
+            self._notify()
 
     def options_of(self, axiom: Axiom) -> Options:
         """What was set for the quantifiers of one axiom alone."""
@@ -344,8 +338,8 @@ class KnowledgeBase:
         for notify in self._subscribers:
             notify()
 
-    def check_axiom(self, formula: Any, text: str, name: str) -> None:
-        """Raise where a formula, read from a text, cannot be an axiom of this name."""
+    def check_axiom(self, formula: Any, text: str, name: str, weight: Any = 1.0) -> None:
+        """Raise where a formula, read from a text, cannot be an axiom of this name and weight."""
         if isinstance(formula, Node):
             self.signature.check_formula(formula, text)
             self.signature.check_closed(formula, text)
@@ -357,6 +351,10 @@ class KnowledgeBase:
             raise LogicValueError(f"There is already an axiom '{name}': {self._axioms[name]}.")
         if name in ("loss", "satisfaction") or name.startswith("val_"):
             raise LogicValueError(f"'{name}' names another value in the training logs; choose another name.")
+        if not is_learned(weight):
+            check_weight(weight, ", or 'learned'")
+        elif proposition_of(name) not in self.language.propositions:
+            self.signature.check_new(proposition_of(name), "a proposition")
 
     def _check_options(self, tree: Node) -> None:
         for node in tree.walk():
@@ -373,9 +371,9 @@ class KnowledgeBase:
         return f"axiom_{number}"
 
     def _weight(self, name: str, weight: float | str) -> float | Proposition:
-        if weight != "learned":
-            return check_weight(weight, ", or 'learned'")
-        proposition = f"weight_of_{name}"
+        if not is_learned(weight):
+            return check_weight(weight)
+        proposition = proposition_of(name)
         # It stays where an axiom is removed; an axiom of the same name goes on with it.
         known = self.language.propositions.get(proposition)
         return known if known is not None else self.language.proposition(proposition, 0.5, trainable=True)

@@ -18,6 +18,7 @@ import tensorflow as tf
 
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.groundings import ROW_WEIGHTS
+from ltn.fuzzy_ops.arguments import LARGEST_WEIGHT
 from ltn.language import Domain, Signature
 from ltn.language.names import list_names, nearest
 
@@ -82,9 +83,14 @@ def _numbers(name: str, values: Any) -> tf.Tensor:
         if isinstance(values, pd.Series) and values.dtype == object:
             # Each cell holds the features of one individual.
             values = np.stack([np.asarray(cell) for cell in values])
-        tensor = tf.convert_to_tensor(values if tf.is_tensor(values) else np.asarray(values, np.float32))
-        if tensor.dtype == tf.string:
-            raise TypeError("text")
+        if not tf.is_tensor(values):
+            values = np.asarray(values)
+            if values.dtype.kind in "cmMSU":
+                raise TypeError("complex numbers, times or text")
+            values = values.astype(np.float32, copy=False)
+        tensor = tf.convert_to_tensor(values)
+        if tensor.dtype == tf.string or tensor.dtype.is_complex:
+            raise TypeError("text or complex numbers")
         return tf.cast(tensor, tf.float32)
     except (TypeError, ValueError) as error:
         raise LogicTypeError(
@@ -226,12 +232,15 @@ def with_weights(batch: Data, weights: Any) -> dict[str, Any]:
 def _check_weights(weights: tf.Tensor, count: tf.Tensor) -> tf.Tensor:
     message = "`sample_weight` must be finite numbers from 0 up, one for each row"
     if not tf.executing_eagerly():
-        fine = (tf.size(weights) == count) & tf.reduce_all((weights >= 0.0) & (weights < np.inf))
+        fine = (tf.size(weights) == count) & tf.reduce_all((weights >= 0.0) & (weights <= LARGEST_WEIGHT))
         with tf.control_dependencies([tf.debugging.Assert(fine, [message, weights])]):
             return tf.identity(weights)
-    wrong = np.flatnonzero(~((weights.numpy() >= 0.0) & np.isfinite(weights.numpy())))
+    wrong = np.flatnonzero(~((weights.numpy() >= 0.0) & (weights.numpy() <= LARGEST_WEIGHT)))
     if len(wrong):
-        raise LogicValueError(f"{message}; got {weights.numpy()[wrong[0]]} in row {wrong[0]}.")
+        raise LogicValueError(
+            f"{message}; got {weights.numpy()[wrong[0]]} in row {wrong[0]}. The largest is "
+            f"{LARGEST_WEIGHT:g}."
+        )
     return weights
 
 

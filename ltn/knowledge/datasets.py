@@ -14,11 +14,13 @@ from ltn.language import Signature
 
 
 def all_rows(signature: Signature, data: Any) -> Data:
-    """Data as a dictionary; of a data set, all rows, one batch after the other.
+    """Data as a dictionary, empty for None; of a data set, all rows, one batch after the other.
 
     A data set yields batches, as for `fit`: dictionaries, or tuples (batch, None, weights). It must have an
     end.
     """
+    if data is None:
+        return {}
     if isinstance(data, tf.data.Dataset):
         if data.cardinality() == tf.data.INFINITE_CARDINALITY:
             raise _endless("data.take(10)")

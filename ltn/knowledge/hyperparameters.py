@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numbers
+from collections.abc import Mapping
 from typing import Any
 
 import tensorflow as tf
@@ -21,7 +21,8 @@ class Hyperparameters:
     def __init__(self, semantics: BaseSemantics):
         self._semantics = semantics
         self._changed: dict[str, tf.Variable] = {}
-        self._of_axioms: dict[str, dict[str, tf.Variable]] = {}
+        # Of one axiom only; what is no number, as `stable`, is compiled in.
+        self._of_axioms: dict[str, dict[str, tf.Variable | bool]] = {}
 
     @property
     def semantics(self) -> BaseSemantics:
@@ -44,34 +45,42 @@ class Hyperparameters:
     def current(self) -> dict[str, Any]:
         """The current values by name; those of one axiom as "axiom.p_exists"."""
         own = {
-            f"{axiom}.{name}": float(value)
+            f"{axiom}.{name}": _plain(value)
             for axiom, changed in self._of_axioms.items()
             for name, value in changed.items()
         }
         return self._semantics.hyperparameters() | {n: float(v) for n, v in self._changed.items()} | own
 
-    def set(self, name: str, value: Any) -> bool:
-        """Change a hyper-parameter for all axioms. Returns whether code must be compiled again."""
-        value = float(value) if tf.is_tensor(value) else value
-        checked = self._semantics.with_hyperparameters(**{name: value})
-        if isinstance(value, bool) or not isinstance(value, numbers.Real):
-            self._semantics = checked
-            return True
-        return _assign(self._changed, name, float(value))
+    def set(self, values: Mapping[str, Any]) -> bool:
+        """Change hyper-parameters for all axioms. Returns whether code must be compiled again."""
+        checked = self._read(values)
+        before = self._semantics.hyperparameters()
+        flags = {name: value for name, value in checked.items() if isinstance(value, bool)}
+        changed = {name: value for name, value in flags.items() if value is not before[name]}
+        if changed:
+            self._semantics = self._semantics.with_hyperparameters(**changed)
+        numbers = {name: value for name, value in checked.items() if name not in flags}
+        return _assign(self._changed, numbers) or bool(changed)
 
-    def set_for(self, axiom: str, tree: Node | None, name: str, value: float) -> bool:
-        """Change a hyper-parameter for one axiom. Returns whether code must be compiled again."""
-        self._semantics.with_hyperparameters(**{name: value})
-        option, kind = _split(name)
+    def set_for(self, axiom: str, tree: Node | None, values: Mapping[str, Any]) -> bool:
+        """Change hyper-parameters for one axiom. Returns whether code must be compiled again."""
+        checked = self._read(values)
         if tree is None:
             raise LogicValueError(f"The axiom '{axiom}' is Python code: its quantifiers are not known.")
         quantifiers = [node for node in tree.walk() if isinstance(node, Quantifier)]
-        if not any(node.kind == kind and option not in dict(node.options) for node in quantifiers):
-            raise LogicValueError(
-                f"The axiom '{axiom}' has no quantifier whose `{name}` could change: `{tree}`. "
-                "A value written in the text stays."
-            )
-        return _assign(self._of_axioms.setdefault(axiom, {}), name, float(value))
+        for name in checked:
+            option, kind = _split(name)
+            if not any(node.kind == kind and option not in dict(node.options) for node in quantifiers):
+                raise LogicValueError(
+                    f"The axiom '{axiom}' has no quantifier whose `{name}` could change: `{tree}`. "
+                    "A value written in the text stays."
+                )
+        return _assign(self._of_axioms.setdefault(axiom, {}), checked)
+
+    def _read(self, values: Mapping[str, Any]) -> dict[str, float | bool]:
+        """Hyper-parameters as plain values; raise for an impossible one, before any is changed."""
+        found = self._semantics.with_hyperparameters(**values).hyperparameters()
+        return {name: _plain(found[name]) for name in values}
 
     def forget(self, axiom: str) -> None:
         """Drop what was set for one axiom."""
@@ -83,7 +92,7 @@ class Hyperparameters:
             "semantics": self._semantics.get_config(),
             "changed": {name: float(value) for name, value in self._changed.items()},
             "of_axioms": {
-                axiom: {name: float(value) for name, value in changed.items()}
+                axiom: {name: _plain(value) for name, value in changed.items()}
                 for axiom, changed in self._of_axioms.items()
             },
         }
@@ -92,11 +101,9 @@ class Hyperparameters:
     def from_config(cls, config: dict[str, Any]) -> Hyperparameters:
         """The operators of a configuration; what was a variable is one again, and computes the same bits."""
         operators = cls(semantics_from_config(config["semantics"]))
-        for name, value in config["changed"].items():
-            _assign(operators._changed, name, value)
+        _assign(operators._changed, config["changed"])
         for axiom, changed in config["of_axioms"].items():
-            for name, value in changed.items():
-                _assign(operators._of_axioms.setdefault(axiom, {}), name, value)
+            _assign(operators._of_axioms.setdefault(axiom, {}), changed)
         return operators
 
 
@@ -110,9 +117,20 @@ def _split(name: str) -> tuple[str, str]:
     return option, kind
 
 
-def _assign(variables: dict[str, tf.Variable], name: str, value: float) -> bool:
-    if name in variables:
-        variables[name].assign(value)
-        return False
-    variables[name] = tf.Variable(value, trainable=False, dtype=tf.float32)
-    return True
+def _plain(value: Any) -> float | bool:
+    return value if isinstance(value, bool) else float(value)
+
+
+def _assign(held: dict[str, Any], values: Mapping[str, float | bool]) -> bool:
+    """Hold values, numbers in variables. Returns whether there is another variable or flag than before."""
+    is_new = False
+    for name, value in values.items():
+        if isinstance(value, bool):
+            is_new |= held.get(name) is not value
+            held[name] = value
+        elif name in held:
+            held[name].assign(value)
+        else:
+            held[name] = tf.Variable(value, trainable=False, dtype=tf.float32)
+            is_new = True
+    return is_new

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
 
+from ltn.checks import check_flag
 from ltn.core import Function, Predicate, Proposition
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
@@ -102,11 +102,11 @@ class Language:
             regularizer: a Keras regularizer for learned ones.
         """
         _check_domain(domain)
-        chosen = self.signature.names_of(names) if isinstance(names, str) else list(names)
-        trainable = values is None if trainable is None else trainable
+        chosen = self._names_of(names)
+        trainable = values is None if trainable is None else check_flag("trainable", trainable)
         if values is None and not trainable:
             raise LogicValueError(
-                f"The constants {', '.join(chosen)} are neither given `values` nor learned: "
+                f"The constants {', '.join(map(str, chosen))} are neither given `values` nor learned: "
                 "give their features, or `trainable=True`."
             )
         if domain.features is not None:
@@ -118,16 +118,14 @@ class Language:
                 f"Constants of the domain '{domain.name}' cannot be learned: its shape {domain.shape} is not "
                 "known. Give their features, `values=...`."
             )
-        features = None if values is None else read_individuals(", ".join(chosen), domain, values)
+        features = None if values is None else read_individuals(", ".join(map(str, chosen)), domain, values)
         if features is not None and len(features) != len(chosen):
             raise LogicValueError(f"`values` has {len(features)} rows for {len(chosen)} constants.")
-        repeated = [name for name in chosen if chosen.count(name) > 1]
-        if repeated:
-            raise LogicValueError(f"The constant '{repeated[0]}' is declared twice.")
-        for name in chosen:
-            self.signature.add_constant(name, domain)
-        table = Individuals(chosen, domain, features, trainable, initializer, regularizer)
-        self.individuals.append(table)
+        with self.signature.all_or_nothing():
+            for name in chosen:
+                self.signature.add_constant(name, domain)
+            table = Individuals(chosen, domain, features, trainable, initializer, regularizer)
+            self.individuals.append(table)
         return [Individual(table, name) for name in chosen]
 
     def constant(
@@ -155,16 +153,12 @@ class Language:
             domain: the domain of its individuals.
             values: the individuals that it ranges over: names of constants, or features (k, *features).
         """
-        _check_domain(domain)
-        choice = None if values is None else self._choice(name, domain, values)
-        self.signature.add_variable(name, domain)
-        if choice is not None:
-            self.choices[name] = choice
-        return DeclaredVariable(name, domain, self.groundings)
+        [variable] = self._declare_variables([name], domain, values)
+        return variable
 
     def variables(self, names: str, domain: Domain, values: Any = None) -> list[DeclaredVariable]:
         """Declare several variables of a domain, as "x, y"; the arguments are those of `variable`."""
-        return [self.variable(name, domain, values) for name in self.signature.names_of(names)]
+        return self._declare_variables(self.signature.names_of(names), domain, values)
 
     def predicate(self, name: str, domains: Domains, grounding: Any) -> Predicate:
         """Declare a predicate with its input domains and its grounding.
@@ -175,9 +169,9 @@ class Language:
             grounding: an `ltn.Predicate`, a Keras model, or a callable, as for `ltn.Predicate`. A callable
                 that returns booleans may stand in guards.
         """
-        predicate = grounding if isinstance(grounding, Predicate) else Predicate(grounding, name)
-        self.signature.add_predicate(name, domains)
-        with _withdraw_on_error(self.signature.predicates, name):
+        with self.signature.all_or_nothing():
+            self.signature.add_predicate(name, domains)
+            predicate = grounding if isinstance(grounding, Predicate) else Predicate(grounding, name)
             try_network(predicate, self.signature.predicates[name])
             self.symbols[name] = predicate
         return predicate
@@ -191,18 +185,19 @@ class Language:
             output: the domain of its value.
             grounding: an `ltn.Function`, a Keras model, or a callable, as for `ltn.Function`.
         """
-        function = grounding if isinstance(grounding, Function) else Function(grounding, name)
-        self.signature.add_function(name, domains, output)
-        with _withdraw_on_error(self.signature.functions, name):
+        with self.signature.all_or_nothing():
+            self.signature.add_function(name, domains, output)
+            function = grounding if isinstance(grounding, Function) else Function(grounding, name)
             try_network(function, self.signature.functions[name][0], output)
             self.symbols[name] = function
         return function
 
     def proposition(self, name: str, truth: float = 0.5, trainable: bool = False) -> Proposition:
         """Declare a proposition: a truth value in [0, 1], known or learned."""
-        proposition = Proposition(truth, trainable)
-        self.signature.add_proposition(name)
-        self.propositions[name] = proposition
+        with self.signature.all_or_nothing():
+            self.signature.add_proposition(name)
+            proposition = Proposition(truth, trainable)
+            self.propositions[name] = proposition
         return proposition
 
     def groundings(self, data: Mapping[str, tf.Tensor] | None = None) -> Groundings:
@@ -225,12 +220,35 @@ class Language:
             groundings, self.symbols, self.propositions, space, dense, other_operators, chunk, self.plans
         )
 
+    def _names_of(self, names: Any) -> list[Any]:
+        """The names of constants, from a text or a list."""
+        if isinstance(names, str):
+            return self.signature.names_of(names)
+        if not isinstance(names, Sequence):
+            raise LogicTypeError(
+                f"Names are one string, as 'a, b', or a list; got a {type(names).__name__}: {names!r}."
+            )
+        if not names:
+            raise LogicValueError("There is no name in the list of constants.")
+        return list(names)
+
+    def _declare_variables(self, names: Sequence[str], domain: Domain, values: Any) -> list[DeclaredVariable]:
+        _check_domain(domain)
+        choice = None if values is None else self._choice(", ".join(map(str, names)), domain, values)
+        with self.signature.all_or_nothing():
+            for name in names:
+                self.signature.add_variable(name, domain)
+        if choice is not None:
+            self.choices.update(dict.fromkeys(names, choice))
+        return [DeclaredVariable(name, domain, self.groundings) for name in names]
+
     def _choice(self, name: str, domain: Domain, values: Any) -> Choice:
         if isinstance(values, list | tuple) and any(isinstance(value, str) for value in values):
             for value in values:
-                if not domain.is_same(self.signature.constants.get(value)):
+                known = self.signature.constants.get(value) if isinstance(value, str) else None
+                if not domain.is_same(known):
                     raise LogicValueError(
-                        f"The variable '{name}' is given '{value}', which is not a constant of the domain "
+                        f"The variable '{name}' is given {value!r}, which is not a constant of the domain "
                         f"'{domain.name}'."
                     )
             return Choice(tuple(values))
@@ -245,13 +263,3 @@ class Language:
 def _check_domain(domain: Any) -> None:
     if not isinstance(domain, Domain):
         raise LogicTypeError(f"Expected a Domain, as theory.domain(...) returns it; got {domain!r}.")
-
-
-@contextlib.contextmanager
-def _withdraw_on_error(declared: dict[str, Any], name: str) -> Iterator[None]:
-    """Withdraw a declaration if what follows fails, so that it can be made again."""
-    try:
-        yield
-    except BaseException:
-        del declared[name]
-        raise

@@ -149,7 +149,7 @@ def _operators(knowledge: Knowledge, question: Question) -> BaseSemantics:
 
 def _settings_and_data(knowledge: Knowledge, question: Question) -> tuple[dict[str, Any], dict[str, Any]]:
     """The hyper-parameters that were given by name, and all data."""
-    data = {} if question.data is None else all_rows(knowledge.signature, question.data)
+    data = all_rows(knowledge.signature, question.data)
     known = _operators(knowledge, question).hyperparameters()
     hyperparameters = {name: value for name, value in question.named.items() if name in known}
     named_data = {name: value for name, value in question.named.items() if name not in known}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from ltn.errors import LogicError, LogicValueError
+from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.language import Node, Signature, layout
 from ltn.language.diagnostics import locate
 from ltn.language.parser import read_entries, read_in_place
@@ -28,9 +28,7 @@ class Axioms(Protocol):
 
     def axiom(self, formula: Any, name: str | None = None, weight: Any = 1.0) -> Any: ...
 
-    def remove(self, axiom: Any) -> None: ...
-
-    def check_axiom(self, formula: Any, text: str, name: str) -> None: ...
+    def check_axiom(self, formula: Any, text: str, name: str, weight: Any = 1.0) -> None: ...
 
     def next_name(self, before: Any = (), labels: Any = ()) -> str: ...
 
@@ -43,8 +41,8 @@ class _Rule(NamedTuple):
     settings: dict[str, Any]
 
 
-def add(knowledge: Axioms, text: str | Path) -> list[Any]:
-    """Add the axioms of a text, or of a file; after a mistake none is added, and all mistakes are shown."""
+def add(knowledge: Axioms, text: str | Path | Sequence[str | Node]) -> list[Any]:
+    """Add the axioms of a text, a file or a list; after a mistake none is, and all mistakes are shown."""
     file, text = _read(text)
     clean = layout.clean(text)
     rules: list[_Rule] = []
@@ -56,15 +54,7 @@ def add(knowledge: Axioms, text: str | Path) -> list[Any]:
             mistakes.append(rule)
     if mistakes:
         raise _together(mistakes, file)
-    added: list[Any] = []
-    try:
-        for rule in rules:
-            added.append(knowledge.axiom(rule.tree, rule.name, rule.settings.get("weight", 1.0)))
-    except LogicError:
-        # The proposition of a learned weight may have a name that is taken.
-        for axiom in added:
-            knowledge.remove(axiom)
-        raise
+    added = [knowledge.axiom(rule.tree, rule.name, rule.settings.get("weight", 1.0)) for rule in rules]
     for axiom, rule in zip(added, rules, strict=True):
         axiom.active = rule.settings.get("active", True)
     return added
@@ -87,8 +77,15 @@ def write(knowledge: Axioms, path: str | Path) -> None:
     Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _read(text: str | Path) -> tuple[str, str]:
+def _read(text: str | Path | Sequence[str | Node]) -> tuple[str, str]:
     """The name of the file, or "", and the text."""
+    if isinstance(text, list | tuple):
+        return "", "\n".join(_line(formula) for formula in text)
+    if not isinstance(text, str | Path):
+        raise LogicTypeError(
+            "Axioms are a text, the path of a file, or a list of formulas; got a "
+            f"{type(text).__name__}: {text!r}."
+        )
     looks_like_a_file = isinstance(text, Path) or re.fullmatch(r"[^():\n]+\.[A-Za-z]+", str(text))
     path = Path(text) if looks_like_a_file or "\n" not in str(text) else None
     try:
@@ -100,6 +97,16 @@ def _read(text: str | Path) -> tuple[str, str]:
         if looks_like_a_file:
             raise LogicValueError(f"{text}: the file cannot be read: {error}.") from error
     return "", str(text)
+
+
+def _line(formula: Any) -> str:
+    """A formula of a list as it stands in a text."""
+    if not isinstance(formula, str | Node):
+        raise LogicTypeError(
+            "A list of axioms holds formulas as text, or syntax trees; it holds a "
+            f"{type(formula).__name__}: {formula!r}. theory.axiom(...) takes Python code."
+        )
+    return "\n    ".join(str(formula).strip().splitlines())
 
 
 def _rules(knowledge: Axioms, text: str) -> Iterator[_Rule | LogicError]:
@@ -117,7 +124,7 @@ def _rules(knowledge: Axioms, text: str) -> Iterator[_Rule | LogicError]:
             if isinstance(found, MisreadError):
                 raise LogicValueError(locate(found.message, text, found.span))
             settings = _settings(entry, text)
-            _check(knowledge, found, entry, text, name)
+            _check(knowledge, found, entry, text, name, settings.get("weight", 1.0))
             if name in names:
                 raise LogicValueError(
                     locate(f"Two axioms of the text are named '{name}'.", text, entry.place)
@@ -128,16 +135,18 @@ def _rules(knowledge: Axioms, text: str) -> Iterator[_Rule | LogicError]:
         names.append(name)
 
 
-def _check(knowledge: Axioms, tree: Node, entry: layout.Entry, text: str, name: str) -> None:
+def _check(
+    knowledge: Axioms, tree: Node, entry: layout.Entry, text: str, name: str, weight: float | str
+) -> None:
     """Check an axiom; what is wrong with it is shown in the whole text."""
     try:
-        knowledge.check_axiom(tree, entry.text, name)
+        knowledge.check_axiom(tree, entry.text, name, weight)
         return
     except LogicError:
         # Read again only now: what stands before each entry would make long texts take quadratic time.
         placed = read_in_place(text, entry)
     try:
-        knowledge.check_axiom(placed, text, name)
+        knowledge.check_axiom(placed, text, name, weight)
     except LogicError as error:
         message = str(error)
         raise type(error)(message if "\n" in message else locate(message, text, entry.place)) from error

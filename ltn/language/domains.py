@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ltn.errors import LogicTypeError, LogicValueError
+from ltn.errors import LogicTypeError, LogicValueError, reading
 from ltn.language.names import list_names
 from ltn.language.rosters import Features, Roster, read_roster
 
@@ -21,6 +21,9 @@ Shape = tuple[int | None, ...]
 NUMBER: Shape = (1,)
 
 Bounds = tuple[float, float] | str
+
+# A gigabyte of float32.
+_MOST_FEATURES = 2**28
 
 # Softmax and sums of probabilities leave their bounds by a few units in the last place of float32.
 ROUNDING = 1e-5
@@ -155,7 +158,12 @@ class Domain:
         >>> Domain("colours", shape=3, bounds="simplex").contains([[0.5, 0.5, 0.0], [1.0, 0.5, 0.0]])
         array([ True, False])
         """
-        values = np.asarray(features, dtype=np.float64)
+        try:
+            values = np.asarray(features, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise LogicTypeError(
+                f"Individuals of '{self.name}' are numbers of one shape; got {features!r:.200}."
+            ) from error
         if values.ndim != len(self.shape) + 1 or not fits(values.shape[1:], self.shape):
             raise LogicValueError(
                 f"Individuals of '{self.name}' have the features {self.shape}, n of them an array "
@@ -196,17 +204,18 @@ class Domain:
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Domain:
         """The domain that `get_config` describes; a product is restored by its signature."""
-        if "parts" in config:
+        if isinstance(config, Mapping) and "parts" in config:
             raise LogicValueError(
                 f"A product is made of the domains {config['parts']} themselves: restore it with `*`, or the "
                 "whole signature with Signature.from_config."
             )
-        values = None
-        if config["names"] is not None:
-            features = np.asarray(config["features"], dtype=np.float32)
-            values = Roster(tuple(config["names"]), features, config["named"])
-        bounds = tuple(config["bounds"]) if isinstance(config["bounds"], list) else config["bounds"]
-        return cls(config["name"], config["shape"], values, bounds, config["equality"], config["alpha"])
+        with reading("a domain"):
+            values = None
+            if config["names"] is not None:
+                features = np.asarray(config["features"], dtype=np.float32)
+                values = Roster(tuple(config["names"]), features, config["named"])
+            bounds = tuple(config["bounds"]) if isinstance(config["bounds"], list) else config["bounds"]
+            return cls(config["name"], config["shape"], values, bounds, config["equality"], config["alpha"])
 
 
 def as_shape(shape: Any, what: str) -> Shape:
@@ -220,6 +229,11 @@ def as_shape(shape: Any, what: str) -> Shape:
         ) from error
     if any(size is not None and size < 1 for size in checked):
         raise LogicValueError(f"The sizes in the `shape` of {what} must be at least 1; got {shape!r}.")
+    if math.prod(size for size in checked if size is not None) > _MOST_FEATURES:
+        raise LogicValueError(
+            f"The `shape` of {what} has more than {_MOST_FEATURES} features, a gigabyte for one individual; "
+            f"got {shape!r}."
+        )
     return checked
 
 
@@ -283,7 +297,7 @@ def _as_bounds(domain: Domain, bounds: Any) -> Bounds | None:
 
 
 def _as_equality(name: str, equality: str) -> str:
-    if equality not in ("strict", "smooth"):
+    if not isinstance(equality, str) or equality not in ("strict", "smooth"):
         raise LogicValueError(
             f"The `equality` of the domain '{name}' must be 'strict' or 'smooth'; got {equality!r}."
         )
@@ -291,7 +305,8 @@ def _as_equality(name: str, equality: str) -> str:
 
 
 def _as_alpha(name: str, alpha: float) -> float:
-    if not isinstance(alpha, int | float | np.number) or not 0.0 < alpha < math.inf:
+    is_number = isinstance(alpha, int | float | np.number) and not isinstance(alpha, bool)
+    if not is_number or not 0.0 < alpha <= float(np.finfo(np.float32).max):
         raise LogicValueError(f"The `alpha` of the domain '{name}' must be a number above 0; got {alpha!r}.")
     return float(alpha)
 

@@ -38,6 +38,8 @@ def read_roster(domain: str, values: Any) -> Roster:
     roster = _read(domain, values)
     if not roster.names:
         raise LogicValueError(f"The domain '{domain}' needs at least one individual; got {values!r}.")
+    if not roster.features.size:
+        raise LogicValueError(f"The individuals of '{domain}' need features; got {values!r}.")
     if not np.isfinite(roster.features).all():
         raise LogicValueError(
             f"The features of the domain '{domain}' must be finite float32; got {values!r}."

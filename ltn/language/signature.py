@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ltn.errors import LogicTypeError, LogicValueError
+from ltn.errors import LogicTypeError, LogicValueError, reading
 from ltn.language import checking, names, sorts
 from ltn.language.domains import Domain
 from ltn.language.names import BUILT_INS, check_name
@@ -68,6 +69,20 @@ class Signature:
         lines = [f"{kind}: {names.list_names(those, most=20)}" for kind, those in said.items() if those]
         return f"Signature({'; '.join(lines)})"
 
+    @contextlib.contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Withdraw what is declared within if an error follows, so that it can be declared again."""
+        sizes = {kind: len(declared) for kind, declared in vars(self).items()}
+        try:
+            yield
+        except BaseException:
+            for kind, size in sizes.items():
+                declared = getattr(self, kind)
+                # Nothing else is ever withdrawn: what came last goes first.
+                while len(declared) > size:
+                    declared.popitem()
+            raise
+
     def add_domain(self, domain: Domain) -> None:
         """Declare a domain; its individuals, if they were given by names, become constants."""
         if not isinstance(domain, Domain):
@@ -86,19 +101,19 @@ class Signature:
             )
         individuals = (domain.names or ()) if domain.named else ()
         for name in individuals:
-            self._check_new(name, f"an individual of the domain '{domain.name}'")
+            self.check_new(name, f"an individual of the domain '{domain.name}'")
         self.domains[domain.name] = domain
         self.constants.update(dict.fromkeys(individuals, domain))
 
     def add_constant(self, name: str, domain: Domain) -> None:
         """Declare a constant of the domain."""
-        self._check_new(name, "a constant")
+        self.check_new(name, "a constant")
         self._check_domain(domain, f"the constant '{name}'")
         self.constants[name] = domain
 
     def add_variable(self, name: str, domain: Domain) -> None:
         """Declare a variable of the domain."""
-        self._check_new(name, "a variable")
+        self.check_new(name, "a variable")
         if name in self.domains:
             raise LogicValueError(
                 f"{name!r} cannot name a variable: it is already a domain, and data is given by the name of "
@@ -109,19 +124,19 @@ class Signature:
 
     def add_function(self, name: str, inputs: Domain | Sequence[Domain], output: Domain) -> None:
         """Declare a function from individuals of the domains `inputs` to one of the domain `output`."""
-        self._check_new(name, "a function")
+        self.check_new(name, "a function")
         flat = self._flat(inputs, f"the function '{name}'", "a constant")
         self._check_domain(output, f"the output of the function '{name}'")
         self.functions[name] = (flat, output)
 
     def add_predicate(self, name: str, inputs: Domain | Sequence[Domain]) -> None:
         """Declare a predicate on individuals of the domains `inputs`."""
-        self._check_new(name, "a predicate")
+        self.check_new(name, "a predicate")
         self.predicates[name] = self._flat(inputs, f"the predicate '{name}'", "a proposition")
 
     def add_proposition(self, name: str) -> None:
         """Declare a proposition."""
-        self._check_new(name, "a proposition")
+        self.check_new(name, "a proposition")
         self.propositions[name] = None
 
     def kind(self, name: str) -> str | None:
@@ -135,12 +150,16 @@ class Signature:
             "proposition": self.propositions,
             "built-in function": BUILT_INS,
         }
+        if not isinstance(name, str):
+            return None
         return next((kind for kind, those in kinds.items() if name in those), None)
 
     def written(self, symbol: str) -> str:
         """How the function or predicate is applied, as in `lives_in(people, towns)`."""
         if symbol in BUILT_INS:
             return f"{symbol}(t)"
+        if symbol not in self.predicates and symbol not in self.functions:
+            raise LogicValueError(f"There is no predicate or function {symbol!r}.")
         inputs = self.predicates[symbol] if symbol in self.predicates else self.functions[symbol][0]
         return f"{symbol}({', '.join(domain.name for domain in inputs)})"
 
@@ -197,6 +216,11 @@ class Signature:
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Signature:
         """The signature that `get_config` describes, with domains of its own."""
+        with reading("a signature"):
+            return cls._from_config(config)
+
+    @classmethod
+    def _from_config(cls, config: Mapping[str, Any]) -> Signature:
         signature = cls()
         for domain in map(Domain.from_config, config["domains"]):
             # Without its individuals: they follow among the constants, in their order.
@@ -222,7 +246,8 @@ class Signature:
             first = first * other
         return first
 
-    def _check_new(self, name: str, what: str) -> None:
+    def check_new(self, name: str, what: str) -> None:
+        """Raise unless the name is free; `what` says what it shall name."""
         check_name(name, what)
         if self.kind(name) is not None:
             raise LogicValueError(f"{name!r} cannot name {what}: it is already {self._describe(name)}.")

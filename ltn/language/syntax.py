@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import numbers
 import sys
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from ltn.errors import LogicValueError
+from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language.names import QUANTIFIERS, check_name
 from ltn.language.tree import Level, Node, Operand, Sign, Span, number
 
@@ -30,6 +31,12 @@ __all__ = [
     "Unary",
 ]
 
+
+def _is_finite(value: Any) -> bool:
+    """Whether it is a number that a text can hold."""
+    return isinstance(value, numbers.Real) and abs(value) <= sys.float_info.max  # type: ignore[operator]
+
+
 # Operators that mathematics writes differently.
 SIGNS_OF_MATHEMATICS = {"!=": "≠", "<=": "≤", ">=": "≥"}
 
@@ -46,7 +53,7 @@ class Number(Node):
     value: float
 
     def _check(self) -> None:
-        if not 0.0 <= self.value <= sys.float_info.max:
+        if not _is_finite(self.value) or self.value < 0.0:
             raise LogicValueError(f"A number in a formula is finite and at least 0; got {self.value}.")
         object.__setattr__(self, "value", float(self.value))
 
@@ -339,16 +346,19 @@ class Quantifier(Node):
     variable_spans: tuple[Span, ...] = field(default=(), kw_only=True)
 
     def _check(self) -> None:
-        if self.kind not in QUANTIFIERS:
+        if not isinstance(self.kind, str) or self.kind not in QUANTIFIERS:
             kinds = " or ".join(map(repr, QUANTIFIERS))
             raise LogicValueError(f"A quantifier is {kinds}; got {self.kind!r}.")
+        for name, pairs in (("groups", self.groups), ("options", self.options)):
+            if not isinstance(pairs, tuple) or not all(isinstance(pair, tuple) for pair in pairs):
+                raise LogicTypeError(f"The `{name}` of a quantifier are a tuple of tuples; got {pairs!r}.")
         if not self.groups or not all(self.groups):
             raise LogicValueError(f"A quantifier binds at least one variable; got the groups {self.groups}.")
         for variable in self.variables:
             check_name(variable, "a variable")
         for option, value in self.options:
             check_name(option, "an option of a quantifier")
-            if not -sys.float_info.max <= value <= sys.float_info.max:
+            if not _is_finite(value):
                 raise LogicValueError(f"The option '{option}' must be a finite number; got {value}.")
         options = [option for option, _ in self.options]
         if len(set(options)) < len(options):

@@ -81,6 +81,10 @@ class Node(ABC):
     _hash: int = field(init=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.children, list | tuple):
+            raise LogicTypeError(
+                f"{type(self).__name__} is built of a tuple of nodes; got {self.children!r}."
+            )
         for child in self.children:
             if not isinstance(child, Node):
                 raise LogicTypeError(
@@ -162,6 +166,12 @@ class Node(ABC):
             pending.extend(reversed(node.children))
 
 
+def check_node(node: Any) -> None:
+    """Raise unless it is a node."""
+    if not isinstance(node, Node):
+        raise LogicTypeError(f"Expected a part of a formula; got a {type(node).__name__}.")
+
+
 def fold(
     root: Node,
     combine: Callable[[Node, tuple[T, ...]], T],
@@ -176,6 +186,7 @@ def fold(
         enter: is called with a node before those below it.
         below: the nodes that count as below a node; by default its children.
     """
+    check_node(root)
     pending: list[tuple[Node, int | None]] = [(root, None)]
     results: list[T] = []
     while pending:
@@ -201,8 +212,7 @@ def text(node: Node, unicode: bool = False) -> str:
     >>> text(formula, unicode=True)
     '∀x: P(x) → ∃y where x ≤ y: R(x, y)'
     """
-    if not isinstance(node, Node):
-        raise LogicTypeError(f"Expected a part of a formula; got a {type(node).__name__}.")
+    check_node(node)
     written: list[str] = []
     pending: list[str | Operand] = [Operand(node)]
     while pending:

@@ -89,17 +89,23 @@ def _read(history: Any) -> tuple[dict[str, np.ndarray], np.ndarray]:
         raise LogicTypeError(
             f"`history` is what theory.fit returned, or its `.history`; got a {type(history).__name__}."
         )
-    if not len(logs.get("satisfaction", ())):
+    if not np.size(logs.get("satisfaction", ())):
         raise LogicValueError(
             "The history of a theory holds its 'satisfaction' in each epoch; this one holds: "
             f"{', '.join(map(str, logs)) or 'nothing'}. Pass what theory.fit returned."
         )
-    count = len(logs["satisfaction"])
+    try:
+        found = {str(name): np.asarray(values, float) for name, values in logs.items()}
+        count = len(found["satisfaction"])
+    except (TypeError, ValueError) as error:
+        raise LogicTypeError(f"A history holds a number for each epoch; got {logs!r:.200}.") from error
     epochs = np.asarray(getattr(history, "epoch", range(count))) + 1
-    return {name: np.asarray(values, float) for name, values in logs.items()}, epochs
+    return found, epochs
 
 
 def _choose_names(known: list[str], axioms: str | Sequence[str] | None) -> list[str]:
+    if axioms is not None and not isinstance(axioms, str | Sequence):
+        raise LogicTypeError(f"`axioms` are names of axioms; got a {type(axioms).__name__}: {axioms!r}.")
     chosen = known if axioms is None else [axioms] if isinstance(axioms, str) else list(axioms)
     for name in chosen:
         if name not in known:

@@ -117,7 +117,7 @@ def _check(threshold: Any, layout: Any) -> None:
         raise LogicValueError(
             f"`threshold` is the least truth of an arrow, a number from 0 to 1; got {threshold!r}."
         )
-    if layout not in _LAYOUTS:
+    if not isinstance(layout, str) or layout not in _LAYOUTS:
         raise LogicValueError(f"`layout` is one of {', '.join(map(repr, _LAYOUTS))}; got {layout!r}.")
 
 

@@ -37,7 +37,7 @@ def heat_map(answer: Formula, title: str | None = None) -> Figure:
     >>> [label.get_text() for label in figure.axes[0].get_xticklabels()]
     ['Rome', 'Seoul', 'Lima']
     """
-    _check(answer)
+    _check(answer, title)
     frame = answer.to_frame() if len(answer.free_vars) == 2 else answer.to_frame().T
     values = frame.to_numpy(float)
     rows, columns = values.shape
@@ -68,7 +68,9 @@ def _title(answer: Formula) -> str:
     return f"Truth of a formula over {' and '.join(answer.free_vars)}"
 
 
-def _check(answer: Any) -> None:
+def _check(answer: Any, title: Any) -> None:
+    if title is not None and not isinstance(title, str):
+        raise LogicTypeError(f"`title` is a text; got a {type(title).__name__}: {title!r}.")
     if not isinstance(answer, Formula):
         kind = "a term" if isinstance(answer, Expression) else f"a {type(answer).__name__}"
         raise LogicTypeError(

@@ -15,6 +15,7 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.knowledge import questions
 from ltn.knowledge.axioms import Axiom
 from ltn.language import Node, text
+from ltn.plot.points import check_theory
 from ltn.plot.style import add_legend, add_title, colour, ink, picture
 from ltn.semantics import BaseSemantics
 from ltn.theory import Theory
@@ -51,6 +52,7 @@ def histogram(
     >>> [int(bar.get_height()) for bar in figure.axes[0].patches if bar.get_height()]
     [2, 1]
     """
+    check_theory(theory)
     node, known = questions.read_formula(theory, axiom, "a histogram")
     if not theory.signature.sort_of(node).is_formula:
         raise LogicTypeError(f"A histogram shows the truth of a formula; `{text(node)}` is a term.")

@@ -9,6 +9,7 @@ import numpy as np
 
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.knowledge import questions
+from ltn.knowledge.datasets import all_rows
 from ltn.language import Apply, Domain, Name, Node, text
 from ltn.language.names import list_names
 from ltn.language.rosters import Roster
@@ -36,8 +37,20 @@ def individuals_of(theory: Theory, domain: Domain) -> Roster:
     return Roster(names, features, named=True)
 
 
+def check_theory(theory: Any) -> None:
+    """Raise unless it is a theory."""
+    if not isinstance(theory, Theory):
+        raise LogicTypeError(f"A picture is of an ltn.Theory; got a {type(theory).__name__}: {theory!r}.")
+
+
+def joined(theory: Theory, data: Any, drawn: Mapping[str, Any]) -> dict[str, Any]:
+    """The data that were given, and what is drawn."""
+    return {**all_rows(theory.signature, data), **drawn}
+
+
 def find_domain(theory: Theory, domain: Domain | str) -> Domain:
     """The domain, which may be given by its name."""
+    check_theory(theory)
     if isinstance(domain, Domain):
         return domain
     if not isinstance(domain, str):
@@ -54,6 +67,7 @@ def read_formula(theory: Theory, formula: str | Node, count: int, what: str) -> 
     The name of a predicate stands for that predicate of variables. `what` begins the message of an error,
     as "A graph shows".
     """
+    check_theory(theory)
     tree = _applied(theory, formula) or questions.read_query(theory, formula)
     written = text(tree)
     if not theory.signature.sort_of(tree).is_formula:
@@ -83,7 +97,7 @@ def truths_of(
     options: Mapping[str, Any],
 ) -> np.ndarray:
     """The truths of a formula for individuals of its free variables, in their order."""
-    answer = theory.query(tree, {**(data or {}), **dict.fromkeys(free, roster.features)}, **options)
+    answer = theory.query(tree, joined(theory, data, dict.fromkeys(free, roster.features)), **options)
     return np.asarray(answer.tensor, float)
 
 

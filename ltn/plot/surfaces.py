@@ -9,9 +9,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from ltn.checks import check_whole
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.knowledge import questions
 from ltn.language import Domain, Node, text
+from ltn.plot.points import check_theory, joined
 from ltn.plot.style import TRUTH, add_legend, add_title, picture
 from ltn.plot.texts import fit_text
 from ltn.theory import Theory
@@ -69,15 +71,15 @@ def surface(
     >>> figure.axes[0].images[0].get_array()[0].tolist()
     [1.0, 0.5, 0.0]
     """
+    check_theory(theory)
     tree = questions.read_query(theory, query)
     variable = _variable(theory, tree, variable)
     drawn = _groups(points)
-    if isinstance(resolution, bool) or not isinstance(resolution, int) or resolution < 2:
-        raise LogicValueError(f"`resolution` is a whole number of at least 2; got {resolution!r}.")
+    check_whole("resolution", resolution, least=2)
     sides = _rectangle(theory.signature.variables[variable], bounds, drawn)
     across, up = (np.linspace(low, high, resolution) for low, high in sides)
     grid = np.stack(np.meshgrid(across, up), axis=-1)
-    answer = theory.query(tree, {**(data or {}), variable: grid.reshape(-1, 2)}, **options)
+    answer = theory.query(tree, joined(theory, data, {variable: grid.reshape(-1, 2)}), **options)
     truths = answer.tensor.numpy().reshape(grid.shape[:2])
 
     figure = picture(6.4, 5.6)

@@ -16,6 +16,7 @@ from ltn.knowledge.axioms import Axiom
 from ltn.language import And, Apply, Binary, Comparison, Name, Node, Not, Or, Quantifier, text
 from ltn.language.names import QUANTIFIERS
 from ltn.plot.boxes import Box, draw
+from ltn.plot.points import check_theory
 from ltn.plot.texts import fit_text
 from ltn.semantics import BaseSemantics
 from ltn.theory import Theory
@@ -52,6 +53,7 @@ def tree(
     >>> [text.get_text() for text in figure.axes[0].texts]
     ['→', '0.800', 'A', '0.500', '¬', '0.600', 'B', '0.400']
     """
+    check_theory(theory)
     node, axiom = questions.read_formula(theory, formula, "a tree")
     if not theory.signature.sort_of(node).is_formula:
         raise LogicTypeError(f"A tree shows the truth of a formula; `{text(node)}` is a term.")

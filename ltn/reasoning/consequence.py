@@ -12,7 +12,8 @@ import keras
 import numpy as np
 import pandas as pd
 
-from ltn.errors import LogicTypeError, LogicValueError
+from ltn.checks import find_in_keras
+from ltn.errors import LogicValueError
 from ltn.fuzzy_ops.base import as_written
 from ltn.knowledge import questions
 from ltn.knowledge.data import Data
@@ -292,11 +293,11 @@ def _optimizer(effort: Effort) -> Any:
     if effort.optimizer is None:
         # Large steps first, to get anywhere; small ones last, to settle where the satisfaction is q.
         return keras.optimizers.RMSprop(keras.optimizers.schedules.CosineDecay(0.05, effort.steps))
-    try:
-        optimizer = keras.optimizers.get(effort.optimizer)
-    except ValueError as error:
-        raise LogicTypeError(f"`optimizer` must be a Keras optimizer; got {effort.optimizer!r}.") from error
-    return type(optimizer).from_config(optimizer.get_config())
+    given = find_in_keras("optimizer", keras.optimizers.get, effort.optimizer)
+    rate = float(given.learning_rate)
+    if not 0.0 <= rate < float("inf"):
+        raise LogicValueError(f"`optimizer` must have a finite learning rate, at least 0; it has {rate:g}.")
+    return type(given).from_config(given.get_config())
 
 
 def _curve(runs: list[BestGrounding]) -> pd.DataFrame:

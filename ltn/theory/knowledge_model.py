@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,9 +9,10 @@ import keras
 import tensorflow as tf
 
 from ltn import _private
+from ltn.checks import check_whole
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation import replicas
-from ltn.knowledge.axioms import check_weight
+from ltn.knowledge.weights import check_weight
 from ltn.theory.theory import Theory
 from ltn.training import adam, balance, collapse, compilation, mixture, steps
 from ltn.training.schedules import ByEpoch, EpochHistory, Scheduled
@@ -97,14 +97,13 @@ class KnowledgeModel(keras.Model):
             raise LogicTypeError(f"`theory` must be an ltn.Theory; got {theory!r}.")
         if not isinstance(model, keras.Model):
             raise LogicTypeError(f"`model` must be a keras.Model; got {model!r}.")
-        if isinstance(warmup, bool) or not isinstance(warmup, numbers.Integral) or warmup < 0:
-            raise LogicValueError(f"`warmup` must be a number of epochs, at least 0; got {warmup!r}.")
         self.model = model
         self.theory = theory
-        self.warmup = int(warmup)
+        self.warmup = check_whole("warmup", warmup, "a number of epochs", least=0)
         # As it was given, where it is more than a number; a Keras model would track a dictionary.
         self._given = Scheduled(weight) if isinstance(weight, Mapping) or callable(weight) else None
-        self._balance = balance.Balance() if weight == BALANCED else None
+        is_balanced = isinstance(weight, str) and weight == BALANCED
+        self._balance = balance.Balance() if is_balanced else None
         if self._balance is not None:
             weight = balance.PROPORTION
         elif self._given is not None:
@@ -116,8 +115,8 @@ class KnowledgeModel(keras.Model):
         self.input_variable = inputs or _only_variable(theory, targets)
         self.target_variable = targets
         for variable in (self.input_variable, targets):
-            if variable is not None and variable not in theory.signature.variables:
-                raise LogicValueError(f"The theory has no variable '{variable}'.")
+            if variable is not None and theory.signature.kind(variable) != "variable":
+                raise LogicValueError(f"The theory has no variable {variable!r}.")
         self._spread = collapse.Spread()
         self._versions: dict[str, int] = {}
         self.built = model.built

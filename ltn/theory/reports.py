@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
+from ltn.checks import check_whole
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.table import PlanTable
@@ -86,8 +87,7 @@ def explain(
     """
     question = Question(data, semantics, p, named)
     tree, known = _formula_of(theory, axiom)
-    if not isinstance(worst, int) or worst < 1:
-        raise LogicValueError(f"`worst` must be a number of groundings, at least 1; got {worst!r}.")
+    worst = check_whole("worst", worst, "a number of groundings")
     evaluation = questions.evaluation_for(theory, question)
     own = {} if known is None else questions.options_of(theory, known, question)
     found = evaluation.instances(evaluation.space.prepare(tree), own, tree)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import tensorflow as tf
 
 from ltn.core import Term
 from ltn.core.symbols import Symbol
-from ltn.errors import LogicValueError
+from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.plan import Options
 from ltn.evaluation.spaces import space_of
 from ltn.knowledge.data import read_batch
@@ -46,6 +47,8 @@ def export(
     """
     if format != "tf_saved_model":
         raise LogicValueError(f"A theory is exported as 'tf_saved_model'; got format={format!r}.")
+    if not isinstance(filepath, str | os.PathLike):
+        raise LogicTypeError(f"A theory is exported to a folder, given by its path; got {filepath!r}.")
     signature, archive = theory.signature, keras.export.ExportArchive()
     archive.track(theory)
     for name, symbol in theory.language.symbols.items():

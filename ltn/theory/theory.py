@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import numbers
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -12,6 +11,7 @@ import tensorflow as tf
 
 from ltn import _private
 from ltn import semantics as semantics_module
+from ltn.checks import check_layer_name, check_whole
 from ltn.core import Formula, Proposition, Term
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
@@ -108,6 +108,7 @@ class Theory(keras.Model):
         **hyperparameters: Any,
     ):
         operators = semantics_module.get(semantics).with_hyperparameters(**hyperparameters)
+        check_layer_name(name)
         super().__init__(name=name)
         # Keras finds the layers in these attributes, and the weights in a file are named after them.
         self.symbols: dict[str, Symbol] = {}
@@ -116,14 +117,11 @@ class Theory(keras.Model):
         self.language = Language(self.symbols, self.propositions, self.individuals)
         self.knowledge = KnowledgeBase(self.language, operators)
         self.trainer = Trainer(self, self.knowledge, regularizer)
-        if chunk is not None and (
-            isinstance(chunk, bool) or not isinstance(chunk, numbers.Integral) or chunk < 1
-        ):
-            raise LogicValueError(
-                "`chunk` must be a number of combinations of individuals, at least 1, or None; "
-                f"got {chunk!r}."
-            )
-        self.chunk: int | None = None if chunk is None else int(chunk)
+        self.chunk: int | None = (
+            None
+            if chunk is None
+            else check_whole("chunk", chunk, "None, or a number of combinations of individuals")
+        )
         self.is_xla = False
         # There is nothing to build: each symbol is built when it is declared.
         self.built = True
@@ -198,9 +196,17 @@ class Theory(keras.Model):
         return self.knowledge.version
 
     def __contains__(self, axiom: str | Axiom) -> bool:
-        return (axiom if isinstance(axiom, str) else axiom.name) in (each.name for each in self.axiom_list)
+        name = axiom.name if isinstance(axiom, Axiom) else axiom
+        return name in [each.name for each in self.axiom_list]
 
     # Learning
+
+    def __call__(self, inputs: Data, *args: Any, **kwargs: Any) -> Any:
+        """What `call` gives; data are taken in all forms in which `query` takes them, but for data sets."""
+        is_batch = isinstance(inputs, dict) and all(map(_is_tensor, inputs.values()))
+        # Keras would refuse all but tensors in its own words.
+        batch = inputs if is_batch else read_batch(self.signature, inputs)
+        return super().__call__(batch, *args, **kwargs)
 
     def call(self, inputs: Data, training: bool | None = None, as_truths: bool = True) -> Any:
         """The satisfaction and the truth of every axiom for a batch of data, each of shape (1,).
@@ -299,6 +305,8 @@ class Theory(keras.Model):
 
     def summary(self, print_fn: Callable[[str], Any] = print) -> None:
         """Print the domains, the symbols with their numbers of parameters, and the axioms."""
+        if not callable(print_fn):
+            raise LogicTypeError(f"`print_fn` is a function of a text, as print; got {print_fn!r}.")
         print_fn(descriptions.summary(self.name, self.count_params(), self.knowledge))
 
     # Reasoning
@@ -352,6 +360,10 @@ class Theory(keras.Model):
 
     def _settings(self) -> dict[str, Any]:
         return {"name": self.name, "regularizer": self.regularizer, "chunk": self.chunk}
+
+
+def _is_tensor(values: Any) -> bool:
+    return tf.is_tensor(values) or isinstance(values, keras.KerasTensor)
 
 
 def load(path: Any) -> Theory:

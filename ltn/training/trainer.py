@@ -11,6 +11,7 @@ import keras
 import tensorflow as tf
 
 from ltn import _private
+from ltn.checks import find_in_keras
 from ltn.evaluation import replicas
 from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.fuzzy_ops.base import as_written
@@ -37,13 +38,22 @@ class Trainer:
     def __init__(self, model: Any, knowledge: KnowledgeBase, regularizer: Any = None):
         self._model = model
         self._knowledge = knowledge
-        self.regularizer = keras.regularizers.get(regularizer)
+        self.regularizer = regularizer
         self._means: AxiomMeans | None = None
         # Saved as it was given: "auto" is decided by the device on which the model is loaded.
         self._jit_compile: bool | str = "auto"
         # The version of the knowledge base for which a first batch was tried.
         self._tried: int | None = None
         knowledge.subscribe(self._renew_functions)
+
+    @property
+    def regularizer(self) -> Any:
+        """R with its factor lambda; None where there is none."""
+        return self._regularizer
+
+    @regularizer.setter
+    def regularizer(self, regularizer: Any) -> None:
+        self._regularizer = find_in_keras("regularizer", keras.regularizers.get, regularizer)
 
     # The methods of a Keras model
 

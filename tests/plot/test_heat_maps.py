@@ -129,6 +129,6 @@ def test_the_title_of_a_heat_map_names_the_formula(
 
 
 def test_a_cell_without_a_number_is_grey() -> None:
-    cells = image(ltn.plot.heat_map(ltn.Formula([0.5, float("nan")], ["x"])))
+    cells = image(ltn.plot.heat_map(ltn.Formula(tf.constant([0.5, float("nan")]), ["x"])))
     grey = cells.to_rgba(np.ma.masked_invalid([[np.nan]]))[0, 0]
     np.testing.assert_allclose(grey[:3], [0xBD / 255] * 3)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ltn
+from ltn.language import parse
 from tests.tolerance import assert_close
 
 pytestmark = pytest.mark.filterwarnings(
@@ -246,6 +247,21 @@ class TestTexts:
     def test_more_than_twenty_are_counted(self) -> None:
         with pytest.raises(ltn.LogicError, match=r"(?s)^25 mistakes:.*\.\.\. and 5 more\.$"):
             theory_of("\n".join(f"a{number}: D" for number in range(25)))
+
+    def test_a_list_of_formulas_is_a_text_of_one_on_each_line(self) -> None:
+        theory, other = theory_of(""), theory_of("")
+        formulas: list[Any] = ["A", "b [weight=2]: B\n-> C", parse("A & B")]
+        added = theory.axioms(formulas)
+        other.axioms("A\nb [weight=2]: B -> C\nA & B")
+        assert [axiom.name for axiom in added] == ["axiom_1", "b", "axiom_3"]
+        assert theory.report().equals(other.report())
+        assert theory.axioms([]) == []
+
+    def test_a_mistake_in_a_list_is_shown_at_its_place(self) -> None:
+        theory = theory_of("")
+        with pytest.raises(ltn.LogicValueError, match=r"(?s)'D'.*line 2: A & D"):
+            theory.axioms(["A", "A & D"])
+        assert theory.axiom_list == []
 
     def test_all_or_none_are_added(self) -> None:
         theory = theory_of("")

@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 import ltn
+from ltn.knowledge.hyperparameters import Hyperparameters
 from tests.theory.theories import degrees, pmean, pmean_error, truth
 from tests.tolerance import assert_close
 
@@ -208,3 +209,50 @@ class TestOneAxiomsOwnHyperparameters:
         lines: list[str] = []
         theory.summary(print_fn=lines.append)
         assert "  Forall: Aggreg_pMeanError(p=3.0, stable=False)" in lines[0].splitlines()
+
+
+class TestFlags:
+    """`stable` is true or false: it is compiled in, and is no variable."""
+
+    @staticmethod
+    def theory() -> ltn.Theory:
+        theory = degrees([0.2, 0.6], "stable_product")
+        theory.axiom("forall x: I(x)", name="all")
+        theory.axiom("exists x: I(x)", name="some")
+        theory.compile("sgd")
+        return theory
+
+    @pytest.mark.parametrize("off", [False, 0, np.False_])
+    def test_of_all_axioms(self, off: Any) -> None:
+        theory = self.theory()
+        before = theory.report().satisfaction
+        theory.set_hyperparameters(stable_forall=off)
+        assert theory.hyperparameters["stable_forall"] is False
+        assert_close(theory.report().satisfaction[0], pmean_error([0.2, 0.6], 2))
+        assert_close(theory.evaluate(verbose=0, return_dict=True)["all"], pmean_error([0.2, 0.6], 2))
+        theory.set_hyperparameters(stable_forall=True)
+        assert theory.report().satisfaction.tolist() == before.tolist()
+
+    @pytest.mark.parametrize("off", [False, 0])
+    def test_of_one_axiom(self, off: Any) -> None:
+        theory = self.theory()
+        before = theory.report().satisfaction
+        theory.set_hyperparameters("all", stable_forall=off, p_forall=4)
+        assert theory.hyperparameters["all.stable_forall"] is False
+        found = theory.report().satisfaction
+        assert_close(found[0], pmean_error([0.2, 0.6], 4))
+        assert found[1] == before[1]
+        assert_close(theory.evaluate(verbose=0, return_dict=True)["all"], found[0])
+        saved = theory.knowledge.operators.get_config()
+        assert Hyperparameters.from_config(saved).current() == theory.hyperparameters
+
+    def test_that_stay_as_they_are_compile_nothing_again(self) -> None:
+        theory = self.theory()
+        theory.set_hyperparameters("all", stable_forall=False)
+        version = theory.version
+        theory.set_hyperparameters("all", stable_forall=False)
+        theory.set_hyperparameters(stable_forall=True)
+        assert theory.version == version
+
+    def test_in_a_text_are_numbers(self) -> None:
+        assert_close(truth(self.theory(), "forall[stable=0] x: I(x)"), pmean_error([0.2, 0.6], 2))

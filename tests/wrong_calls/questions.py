@@ -1,0 +1,172 @@
+# ruff: noqa: E501
+"""Questions, and the data that they are about: wrong calls, the error of each, and a piece of its message."""
+
+from ltn.errors import LogicTypeError, LogicValueError
+
+ROWS = [
+    (
+        'theory.query("P(x)", points)',
+        LogicTypeError,
+        "Data are a dictionary from names of variables to arrays, as",
+    ),
+    (
+        'theory.query("P(x)", tf.constant(points))',
+        LogicTypeError,
+        "Data are a dictionary from names of variables to arrays, as",
+    ),
+    (
+        'theory.query("P(x)", pd.Series([1.0]))',
+        LogicTypeError,
+        "Data are a dictionary from names of variables to arrays, as",
+    ),
+    ("theory.report(points)", LogicTypeError, "Data are a dictionary from names of variables to arrays, as"),
+    ("theory.report([])", LogicTypeError, "Data are a dictionary from names of variables to arrays, as"),
+    ("theory.report(0)", LogicTypeError, "Data are a dictionary from names of variables to arrays, as"),
+    (
+        'theory.explain("all", points)',
+        LogicTypeError,
+        "Data are a dictionary from names of variables to arrays, as",
+    ),
+    ('theory.explain(["all"], {"x": points})', LogicTypeError, "A query is text, or a syntax tree"),
+    ('theory.explain("all", worst=0)', LogicValueError, "`worst` must be a number of groundings, at least 1"),
+    (
+        'theory.explain("all", worst=True)',
+        LogicValueError,
+        "`worst` must be a number of groundings, at least 1",
+    ),
+    (
+        'theory.plan("all", points)',
+        LogicTypeError,
+        "Data are a dictionary from names of variables to arrays, as",
+    ),
+    ("theory.plan(None, [])", LogicTypeError, "Data are a dictionary from names of variables to arrays, as"),
+    ("theory(0)", LogicTypeError, "Data are a dictionary from names of variables to arrays, as"),
+    ("theory([])", LogicTypeError, "Data are a dictionary from names of variables to arrays, as"),
+    ("theory(points)", LogicTypeError, "Data are a dictionary from names of variables to arrays, as"),
+    ("theory({3: points})", LogicValueError, "Data came for 3, which is not a variable of the theory"),
+    (
+        'theory.query("P(x)", x=np.array([["2020-01-01", "2020-01-02"]], "datetime64[D]"))',
+        LogicTypeError,
+        "The data of 'x' must be numbers of one shape",
+    ),
+    (
+        'theory.query("P(x)", {3: points})',
+        LogicValueError,
+        "Data came for 3, which is not a variable of the theory",
+    ),
+    (
+        'theory.query("P(x)", {"x": None})',
+        LogicValueError,
+        "The data of 'x' must have the shape (n, 2), n individuals of",
+    ),
+    ('theory.query("forall x: P(x)", p="a")', LogicTypeError, "`p` must be a number or a scalar tensor"),
+    ('theory.query("forall x: P(x)", p=1e39)', LogicValueError, "`p` must be a finite number of at least 1"),
+    (
+        'theory.query("forall u where short(u) > 0.5: short(u)")',
+        LogicValueError,
+        "The variable 'u' has no individuals: give data for it, as {'u'",
+    ),
+    (
+        'theory.query("forall x where P(x): P(x)", x=points)',
+        LogicTypeError,
+        "A guard is crisp, true or false; 'P' returns degrees of truth",
+    ),
+    (
+        'theory.plan("forall diag(x, d): R(x, x) & less(d, d)", x=points)',
+        LogicValueError,
+        "In `forall diag(x, d): R(x, x) & less(d, d)`: diag(x, d) pairs",
+    ),
+    (
+        'theory.query("forall diag(x, y): R(x, y)", x=points)',
+        LogicValueError,
+        "In `forall diag(x, y): R(x, y)`: diag(x, y) pairs the data of",
+    ),
+    (
+        'theory.query("short(u)", u=[2.0])',
+        LogicValueError,
+        "The data of 'u' leave the bounds (0.0, 1.0) of the domain",
+    ),
+    (
+        'theory.query("short(u + 1)", u=[0.5])',
+        LogicValueError,
+        "The values of Predicate('short') must lie in [0, 1]",
+    ),
+    (
+        'theory.query("less(d, d)", d=["0", "one"])',
+        LogicValueError,
+        "The data of 'd' name 'one' in row 1, which is no individual of",
+    ),
+    (
+        'theory.query("c = red", c=["red", "grene"])',
+        LogicValueError,
+        "The data of 'c' name 'grene' in row 1, which is no individual",
+    ),
+    (
+        'theory.query("P(x)", x=[[1.0, math.nan]])',
+        LogicValueError,
+        "The data of 'x' hold 1 values that are NaN or infinite, the",
+    ),
+    (
+        'theory.query("P(x)", x=[[1.0, math.inf]])',
+        LogicValueError,
+        "The data of 'x' hold 1 values that are NaN or infinite, the",
+    ),
+    (
+        'theory.query("P(x)", tf.data.Dataset.from_tensors({"x": points}).repeat())',
+        LogicValueError,
+        "The data set is endless, and all of its rows are asked for",
+    ),
+    (
+        'theory.query("P(x)", tf.data.Dataset.from_tensors({"x": points}).take(0))',
+        LogicValueError,
+        "The data set has no batches, and so no individuals",
+    ),
+    (
+        'theory.query("P(x)", iter([{"x": points}]))',
+        LogicTypeError,
+        "A generator may be endless, and its batches can be read only",
+    ),
+    (
+        'theory.query("P(x)", type("Endless", (keras.utils.PyDataset,), {"__getitem__": lambda self, i: {"x": points}, "num_batches": None})())',
+        LogicValueError,
+        "The data set is endless, and all of its rows are asked for",
+    ),
+    (
+        'theory.query("P(x)", {"x": points}, semantics="godel", p=2)',
+        LogicValueError,
+        "The quantifiers Aggreg_Min(), Aggreg_Max() have no `p`",
+    ),
+    ('theory.query("P(x)", {"x": points}, x=points)', LogicValueError, "Data came twice for x"),
+    ('theory.query("forall x P(x)")', LogicValueError, "Expected ',', 'where' or ':', found 'P'"),
+    (
+        'theory.query("forall[q=2] x: P(x)", x=points)',
+        LogicTypeError,
+        "Aggreg_pMeanError has no hyper-parameter `q`",
+    ),
+    (
+        'theory.query("P(x)", {"x": ["ann","bob"]})',
+        LogicTypeError,
+        "The data of 'x' must be numbers of one shape",
+    ),
+    (
+        'theory.query("P(x)", {"x": tf.ones((3,2), tf.complex64)})',
+        LogicTypeError,
+        "The data of 'x' must be numbers of one shape",
+    ),
+    ('theory.query("P(x)", semantics=3)', LogicTypeError, "Expected a Semantics or the name of one"),
+    (
+        'theory.query("P(x)", semantics="abc")',
+        LogicValueError,
+        "There is no semantics 'abc'; the presets are stable_product",
+    ),
+    (
+        'theory.explain("code")',
+        LogicValueError,
+        "The axiom 'code' is Python code: only formulas can be explained",
+    ),
+    ('theory.explain("x + y")', LogicTypeError, "Only formulas can be explained; `x + y` is a term"),
+    ('theory.plan("code")', LogicValueError, "The axiom 'code' is Python code: only formulas have a plan"),
+    ("theory.summary(3)", LogicTypeError, "`print_fn` is a function of a text, as print"),
+    ('theory.summary("a")', LogicTypeError, "`print_fn` is a function of a text, as print"),
+    ('theory.explain("forall u: short(u)")', LogicValueError, "The variable 'u' has no individuals"),
+]
