@@ -11,6 +11,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 from keras.src.backend.common.global_state import get_global_attribute
+from keras.src.utils.io_utils import ask_to_proceed_with_overwrite
 from tensorflow.python.autograph.core import ag_ctx, config
 from tensorflow.python.eager import record
 
@@ -143,6 +144,14 @@ def is_validation(kwargs: Mapping[str, Any]) -> bool:
     Tried on Keras 3.8 and 3.15.
     """
     return bool(kwargs.get("_use_cached_eval_dataset"))
+
+
+def may_overwrite(path: str) -> bool:
+    """Ask the user, as Keras does for `overwrite=False`.
+
+    Tried on Keras 3.15.
+    """
+    return bool(ask_to_proceed_with_overwrite(path))
 
 
 def build_nothing(model: keras.Model, *args: Any, **kwargs: Any) -> None:

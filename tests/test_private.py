@@ -258,3 +258,13 @@ def test_validation_is_told_from_evaluation() -> None:
     model.fit(X, Y, validation_data=(X, Y), verbose=0)
     model.evaluate(X, Y, verbose=0)
     assert told == [True, False]
+
+
+@pytest.mark.parametrize(("answer", "expected"), [("y", True), ("n", False)])
+def test_keras_asks_before_it_overwrites(
+    answer: str, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("builtins.input", lambda prompt: (asked.append(prompt), answer)[1])
+    assert _private.may_overwrite("theory.keras") is expected
+    assert ["theory.keras" in prompt for prompt in asked] == [True]

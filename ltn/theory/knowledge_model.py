@@ -13,6 +13,7 @@ from ltn import _private
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation import replicas
 from ltn.knowledge.axioms import check_weight
+from ltn.theory import saving
 from ltn.theory.theory import Theory
 from ltn.training import adam, balance, collapse, compilation, mixture, steps
 from ltn.training.schedules import ByEpoch, EpochHistory, Scheduled
@@ -305,6 +306,17 @@ class KnowledgeModel(keras.Model):
         """As `keras.Model.evaluate`: a list in the order of `metrics_names`, or with names."""
         arguments = {"x": x, "y": y, **dict(zip(steps.EVALUATE[2:], args, strict=False)), **kwargs}
         return steps.evaluate(super().evaluate, lambda: self.metrics_names, **arguments)
+
+    def save(self, filepath: Any, overwrite: bool = True, zipped: bool | None = None, **kwargs: Any) -> None:
+        """As `keras.Model.save`; a file that was there is replaced once the new one is whole."""
+        saving.write(super().save, filepath, ".keras", overwrite, zipped=zipped, **kwargs)
+
+    def save_weights(
+        self, filepath: Any, overwrite: bool = True, max_shard_size: float | None = None
+    ) -> None:
+        """As `keras.Model.save_weights`; a file that was there is replaced once the new one is whole."""
+        settings = {"size": saving.size_of_weights(self), "max_shard_size": max_shard_size}
+        saving.write(super().save_weights, filepath, ".weights.h5", overwrite, **settings)
 
     def export(self, filepath: Any, *args: Any, **kwargs: Any) -> None:
         """Write the model within, which predicts, for serving: as `keras.Model.export`."""

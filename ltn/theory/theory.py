@@ -308,16 +308,22 @@ class Theory(keras.Model):
 
     # Saving
 
-    def save(self, filepath: Any, *args: Any, **kwargs: Any) -> None:
+    def save(self, filepath: Any, overwrite: bool = True, zipped: bool | None = None, **kwargs: Any) -> None:
         """Write the theory to one `.keras` file; all arguments are those of `keras.Model.save`.
 
-        `ltn.load` and `keras.models.load_model` read it.
+        `ltn.load` and `keras.models.load_model` read it. A file that was there is replaced once the new one
+        is whole: it stays if the disk is full, or if the process is killed.
         """
-        if not str(filepath).endswith(".keras"):
-            raise LogicValueError(f"A theory is saved to a file whose name ends with .keras; got {filepath}.")
-        # It raises for what cannot be saved, before an existing file is opened.
+        # It raises for what cannot be saved, before there is a file.
         self.get_config()
-        super().save(filepath, *args, **kwargs)
+        saving.write(super().save, filepath, ".keras", overwrite, zipped=zipped, **kwargs)
+
+    def save_weights(
+        self, filepath: Any, overwrite: bool = True, max_shard_size: float | None = None
+    ) -> None:
+        """Write the weights, as `keras.Model.save_weights`; as in `save`, a file is replaced by a whole one."""
+        settings = {"size": saving.size_of_weights(self), "max_shard_size": max_shard_size}
+        saving.write(super().save_weights, filepath, ".weights.h5", overwrite, **settings)
 
     export = serving.export
 
