@@ -86,8 +86,8 @@ def check_archive(file: IO[bytes]) -> None:
         unpacked = sum(member.file_size for member in archive.infolist())
     if unpacked > most_bytes(size):
         raise LogicFileError(
-            f"the file has {size:,} bytes and unpacks to {unpacked:,}, more than {most_bytes(size):,}: it is not "
-            "as it was written."
+            f"the file has {size:,} bytes and unpacks to {unpacked:,}, but only to {most_bytes(size):,} is "
+            "allowed: such files are written without compression."
         )
     file.seek(0)
 

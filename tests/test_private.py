@@ -265,6 +265,11 @@ def test_keras_asks_before_it_overwrites(
     answer: str, expected: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr("builtins.input", lambda prompt: (asked.append(prompt), answer)[1])
+
+    def say(prompt: str) -> str:
+        asked.append(prompt)
+        return answer
+
+    monkeypatch.setattr("builtins.input", say)
     assert _private.may_overwrite("theory.keras") is expected
     assert ["theory.keras" in prompt for prompt in asked] == [True]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from ltn.errors import LogicError, LogicFileError, LogicValueError
+from ltn.errors import LogicError, LogicValueError
 from ltn.files import replacing, unreadable
 from ltn.language import Node, Signature, layout
 from ltn.language.diagnostics import locate

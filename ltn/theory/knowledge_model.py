@@ -16,6 +16,7 @@ from ltn.knowledge.axioms import check_weight
 from ltn.theory import saving
 from ltn.theory.theory import Theory
 from ltn.training import adam, balance, collapse, compilation, mixture, steps
+from ltn.training.remembered import introduce
 from ltn.training.schedules import ByEpoch, EpochHistory, Scheduled
 
 BALANCED = "balanced"
@@ -202,9 +203,8 @@ class KnowledgeModel(keras.Model):
         if isinstance(callbacks, keras.callbacks.CallbackList):
             callbacks.append(watch)
         else:
-            given = [] if callbacks is None else callbacks
             # Last, as the history that Keras would add: it keeps what other callbacks add to the logs.
-            callbacks = [*(given if isinstance(given, list | tuple) else [given]), watch]
+            callbacks = [*introduce([] if callbacks is None else callbacks), watch]
         try:
             return super().fit(x, y, batch_size, epochs, verbose, callbacks, **settings)
         finally:
@@ -309,14 +309,14 @@ class KnowledgeModel(keras.Model):
 
     def save(self, filepath: Any, overwrite: bool = True, zipped: bool | None = None, **kwargs: Any) -> None:
         """As `keras.Model.save`; a file that was there is replaced once the new one is whole."""
-        saving.write(super().save, filepath, ".keras", overwrite, zipped=zipped, **kwargs)
+        saving.write(super().save, filepath, ".keras", overwrite, kwargs | {"zipped": zipped})
 
     def save_weights(
         self, filepath: Any, overwrite: bool = True, max_shard_size: float | None = None
     ) -> None:
         """As `keras.Model.save_weights`; a file that was there is replaced once the new one is whole."""
-        settings = {"size": saving.size_of_weights(self), "max_shard_size": max_shard_size}
-        saving.write(super().save_weights, filepath, ".weights.h5", overwrite, **settings)
+        settings, size = {"max_shard_size": max_shard_size}, saving.size_of_weights(self)
+        saving.write(super().save_weights, filepath, ".weights.h5", overwrite, settings, size)
 
     def export(self, filepath: Any, *args: Any, **kwargs: Any) -> None:
         """Write the model within, which predicts, for serving: as `keras.Model.export`."""

@@ -92,7 +92,7 @@ def copy_weights(theory: keras.Model, copy: keras.Model) -> None:
 
 
 def write(
-    save: Callable[..., None], path: Any, ending: str, overwrite: bool, size: int = 0, **settings: Any
+    save: Callable[..., None], path: Any, ending: str, overwrite: bool, settings: Config, size: int = 0
 ) -> None:
     """Let Keras write a file, by its method `save`; one that was there stays until the new one is whole."""
     if settings.get("zipped") is False or settings.get("max_shard_size") is not None:
@@ -109,7 +109,8 @@ def write(
 
 def size_of_weights(model: Any) -> int:
     """How many bytes the weights take up in a file, at most: HDF5 crashes where the disk is full."""
-    variables = [*model.variables, *(model.optimizer.variables if model.optimizer is not None else [])]
+    optimizer = getattr(model, "optimizer", None)
+    variables = [*model.variables, *(optimizer.variables if optimizer is not None else [])]
     return sum(8 * math.prod(variable.shape) + OVERHEAD for variable in variables) + OVERHEAD
 
 

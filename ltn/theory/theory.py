@@ -316,14 +316,14 @@ class Theory(keras.Model):
         """
         # It raises for what cannot be saved, before there is a file.
         self.get_config()
-        saving.write(super().save, filepath, ".keras", overwrite, zipped=zipped, **kwargs)
+        saving.write(super().save, filepath, ".keras", overwrite, kwargs | {"zipped": zipped})
 
     def save_weights(
         self, filepath: Any, overwrite: bool = True, max_shard_size: float | None = None
     ) -> None:
-        """Write the weights, as `keras.Model.save_weights`; as in `save`, a file is replaced by a whole one."""
-        settings = {"size": saving.size_of_weights(self), "max_shard_size": max_shard_size}
-        saving.write(super().save_weights, filepath, ".weights.h5", overwrite, **settings)
+        """As `keras.Model.save_weights`; a file that was there is replaced once the new one is whole."""
+        settings, size = {"max_shard_size": max_shard_size}, saving.size_of_weights(self)
+        saving.write(super().save_weights, filepath, ".weights.h5", overwrite, settings, size)
 
     export = serving.export
 
