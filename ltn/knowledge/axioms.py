@@ -294,11 +294,17 @@ class KnowledgeBase:
         """What was set for the quantifiers of one axiom alone."""
         return self.operators.options(axiom.name)
 
-    def restore(self, axioms: Sequence[Axiom], operators: Hyperparameters) -> None:
-        """Take over what was saved: axioms that were checked when they were declared, and operators."""
-        for axiom in axioms:
-            self._adopt(axiom)
+    def restore(
+        self, axioms: Sequence[Axiom], operators: Hyperparameters, own: Mapping[str, Mapping[str, float]]
+    ) -> None:
+        """Take over what was saved: axioms, operators, and the hyper-parameters of single axioms."""
         self.operators = operators
+        for axiom in axioms:
+            self.check_axiom(axiom.formula, "", axiom.name)
+            self._adopt(axiom)
+        for name, values in own.items():
+            for hyperparameter, value in values.items():
+                operators.set_for(name, self.find(name).tree, hyperparameter, value)
         self._shares = self._new_shares()
 
     # Evaluation

@@ -90,13 +90,14 @@ class Hyperparameters:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Hyperparameters:
-        """The operators of a configuration; what was a variable is one again, and computes the same bits."""
+        """The operators of a configuration; what was a variable is one again, and computes the same bits.
+
+        What was set for one axiom is set when there is the axiom.
+        """
         operators = cls(semantics_from_config(config["semantics"]))
         for name, value in config["changed"].items():
+            operators._semantics.with_hyperparameters(**{name: value})
             _assign(operators._changed, name, value)
-        for axiom, changed in config["of_axioms"].items():
-            for name, value in changed.items():
-                _assign(operators._of_axioms.setdefault(axiom, {}), name, value)
         return operators
 
 

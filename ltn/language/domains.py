@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.language.forms import NUMBER as A_NUMBER
+from ltn.language.forms import check_form
 from ltn.language.names import list_names
-from ltn.language.rosters import Features, Roster, read_roster
+from ltn.language.rosters import Features, Roster, read_roster, restore_roster
 
 Shape = tuple[int | None, ...]
 
@@ -24,6 +26,18 @@ Bounds = tuple[float, float] | str
 
 # Softmax and sums of probabilities leave their bounds by a few units in the last place of float32.
 ROUNDING = 1e-5
+
+# What `get_config` gives.
+_FORM = {
+    "name": str,
+    "shape": [(int, None)],
+    "names": (None, [str]),
+    "features": (None, list),
+    "named": bool,
+    "bounds": (None, str, [A_NUMBER]),
+    "equality": str,
+    "alpha": A_NUMBER,
+}
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -196,15 +210,15 @@ class Domain:
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Domain:
         """The domain that `get_config` describes; a product is restored by its signature."""
-        if "parts" in config:
+        if isinstance(config, Mapping) and "parts" in config:
             raise LogicValueError(
                 f"A product is made of the domains {config['parts']} themselves: restore it with `*`, or the "
                 "whole signature with Signature.from_config."
             )
+        check_form(config, _FORM, "domain")
         values = None
         if config["names"] is not None:
-            features = np.asarray(config["features"], dtype=np.float32)
-            values = Roster(tuple(config["names"]), features, config["named"])
+            values = restore_roster(config["name"], config["names"], config["features"], config["named"])
         bounds = tuple(config["bounds"]) if isinstance(config["bounds"], list) else config["bounds"]
         return cls(config["name"], config["shape"], values, bounds, config["equality"], config["alpha"])
 

@@ -14,10 +14,11 @@ from ltn import _private
 from ltn import semantics as semantics_module
 from ltn.core import Formula, Proposition, Term
 from ltn.core.symbols import Symbol
-from ltn.errors import LogicTypeError, LogicValueError
+from ltn.errors import LogicError, LogicValueError
 from ltn.evaluation.groundings import Choice, DeclaredVariable
 from ltn.evaluation.individuals import Individuals
 from ltn.evaluation.spaces import Space
+from ltn.files import describe
 from ltn.knowledge import questions
 from ltn.knowledge.axioms import Axiom, AxiomList, KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
@@ -27,7 +28,7 @@ from ltn.knowledge.satisfaction import satisfaction, truths_by_name
 from ltn.language import Domain, Node, Signature
 from ltn.reasoning import consequence
 from ltn.semantics import BaseSemantics
-from ltn.theory import descriptions, reports, saving, serving
+from ltn.theory import descriptions, reports, restoring, saving, serving
 from ltn.training.trainer import Trainer
 
 P = ParamSpec("P")
@@ -334,11 +335,16 @@ class Theory(keras.Model):
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Theory:
         """The theory of a configuration; its weights are loaded afterwards."""
-        operators = saving.operators_of(config)
-        theory = cls(
-            operators.semantics, **{key: config.get(key) for key in ("name", "regularizer", "chunk")}
-        )
-        saving.fill(theory.knowledge, config, operators)
+        try:
+            restoring.check(config)
+            operators = restoring.operators_of(config)
+            settings = {key: config[key] for key in ("name", "regularizer", "chunk")}
+            theory = cls(operators.semantics, **settings)
+            restoring.fill(theory.knowledge, config, operators)
+        except Exception as error:
+            # Of one kind, since Keras replaces a TypeError by one that shows the whole configuration.
+            reason = error if isinstance(error, LogicError) else describe(error)
+            raise LogicValueError(f"The theory cannot be made again: {reason}") from error
         return theory
 
     def copy(self) -> Theory:
@@ -358,25 +364,3 @@ class Theory(keras.Model):
 
     def _settings(self) -> dict[str, Any]:
         return {"name": self.name, "regularizer": self.regularizer, "chunk": self.chunk}
-
-
-def load(path: Any) -> Theory:
-    """Read a theory from the `.keras` file that `theory.save(path)` wrote.
-
-    `keras.models.load_model` does the same. Custom layers must be registered with Keras, as usual; no code
-    in the file is executed.
-
-    >>> import ltn, os, tempfile
-    >>> theory = ltn.Theory()
-    >>> A = theory.proposition("A", 0.25)
-    >>> path = os.path.join(tempfile.mkdtemp(), "theory.keras")
-    >>> theory.save(path)
-    >>> ltn.load(path).query("A")
-    Formula(tensor=0.25, free_vars=[])
-    """
-    model = keras.models.load_model(path)
-    if not isinstance(model, Theory):
-        raise LogicTypeError(
-            f"{path} holds a {type(model).__name__}, not a theory: use keras.models.load_model."
-        )
-    return model
