@@ -19,7 +19,7 @@ AnyPath = str | os.PathLike[str]
 
 # What is read from a file takes up no more memory than this, or than this many times the size of the file:
 # Keras and NumPy do not compress.
-ALWAYS_ALLOWED = 2**24
+ALWAYS_ALLOWED = 2**22
 MOST_TIMES = 10
 
 

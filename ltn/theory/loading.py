@@ -46,9 +46,9 @@ def load(path: Any) -> Theory:
     """
     name = files.name_of(path)
     try:
-        # Keras itself fetches a file from elsewhere, and reads a folder.
-        is_file = not files.is_remote(name) and not os.path.isdir(name)
-        other, model = _check(name) if is_file else None, None
+        # Keras itself fetches a file from elsewhere, and reads the folder that it writes if it is asked to.
+        is_left_to_keras = files.is_remote(name) or os.path.isfile(os.path.join(name, _CONFIG))
+        other, model = None if is_left_to_keras else _check(name), None
         if other is None:
             model = keras.models.load_model(name)
             other = type(model).__name__
