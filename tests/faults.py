@@ -42,12 +42,13 @@ def full_disk(size: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def closed_folder(file: Path) -> Iterator[Path]:
-    """A copy of a file in a folder that takes no further file, also from root."""
+def closed_folder(file: Path, rights: int = 0o644) -> Iterator[Path]:
+    """A copy of a file, with some rights, in a folder that takes no further file, also from root."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         copy = folder / file.name
         copy.write_bytes(file.read_bytes())
+        copy.chmod(rights)
         folder.chmod(0o555)
         is_root = os.geteuid() == 0
         if is_root:

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import tensorflow as tf
 
 from ltn.core import Formula, Proposition
-from ltn.errors import LogicTypeError, LogicValueError
+from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation
 from ltn.evaluation.plan import Options
 from ltn.evaluation.spaces import Space, space_of
@@ -300,7 +300,10 @@ class KnowledgeBase:
         """Take over what was saved: axioms, operators, and the hyper-parameters of single axioms."""
         self.operators = operators
         for axiom in axioms:
-            self.check_axiom(axiom.formula, "", axiom.name)
+            try:
+                self.check_axiom(axiom.formula, "", axiom.name)
+            except LogicError as error:
+                raise LogicValueError(f"Axiom '{axiom.name}': {error}") from error
             self._adopt(axiom)
         for name, values in own.items():
             for hyperparameter, value in values.items():

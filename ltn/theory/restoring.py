@@ -11,7 +11,7 @@ import tensorflow as tf
 from ltn._private import layers_within
 from ltn.core import Function, Predicate, Proposition
 from ltn.core.symbols import Symbol
-from ltn.errors import LogicValueError
+from ltn.errors import LogicError, LogicValueError
 from ltn.evaluation.individuals import Individuals
 from ltn.knowledge.axioms import Axiom, KnowledgeBase, check_weight
 from ltn.knowledge.hyperparameters import Hyperparameters
@@ -104,7 +104,11 @@ def _read_axiom(language: Language, config: Config) -> Axiom:
             raise LogicValueError(f"The weight of '{name}' must be its own proposition; got {weight!r}.")
     else:
         known = check_weight(weight, f" in the axiom '{name}'")
-    return Axiom(name, parse(config["formula"]), known, config.get("active", True))
+    try:
+        tree = parse(config["formula"])
+    except LogicError as error:
+        raise LogicValueError(f"Axiom '{name}': {error}") from error
+    return Axiom(name, tree, known, config.get("active", True))
 
 
 def _read_individuals(language: Language, config: Config) -> Individuals:

@@ -89,7 +89,9 @@ class TestFaults:
             before = contents(path.parent)
             with faults.full_disk(size), pytest.raises(ltn.LogicFileError) as caught:
                 write(path)
-            assert str(caught.value).startswith(f"{path}: the file cannot be written, and nothing was changed:")
+            assert str(caught.value).startswith(
+                f"{path}: the file cannot be written, and nothing was changed:"
+            )
             assert "too large" in str(caught.value)
             assert isinstance(caught.value, OSError)
             assert contents(path.parent) == before
