@@ -40,8 +40,8 @@ class Backup(keras.callbacks.Callback):
     all of them must see the folder.
 
     The result is the same to the bit if the order of batches is: with `shuffle=False`; or, after
-    `keras.utils.set_random_seed`, for data that are a dictionary. A data set must give each epoch the same
-    batches.
+    `keras.utils.set_random_seed`, for data that are a dictionary, or the arrays of a model with knowledge. A
+    data set must give each epoch the same batches; rows that are `unlabelled` are shuffled anew.
 
     Args:
         folder: where the backup is kept; it is created if need be.

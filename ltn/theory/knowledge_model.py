@@ -13,13 +13,17 @@ from ltn import _private
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation import replicas
 from ltn.knowledge.axioms import check_weight
-from ltn.theory import saving
+from ltn.language.forms import NUMBER, check_form
 from ltn.theory.theory import Theory
+from ltn.theory.writing import WrittenWhole
 from ltn.training import adam, balance, collapse, compilation, mixture, steps
 from ltn.training.remembered import introduce
 from ltn.training.schedules import ByEpoch, EpochHistory, Scheduled
 
 BALANCED = "balanced"
+# What `get_config` gives, of the kinds that are not checked later.
+_WEIGHTS = (*NUMBER, str, [[NUMBER]])
+_FORM = {"model": dict, "theory": dict, "weight": _WEIGHTS, "inputs": (str, None), "targets": (str, None)}
 
 
 def with_knowledge(
@@ -66,7 +70,7 @@ def with_knowledge(
 
 
 @keras.saving.register_keras_serializable(package="ltn")
-class KnowledgeModel(keras.Model):
+class KnowledgeModel(WrittenWhole):
     """A Keras model with knowledge: see `with_knowledge`."""
 
     model: Any
@@ -79,8 +83,6 @@ class KnowledgeModel(keras.Model):
     _full_weight: float
     _weight: Any
     _spread: collapse.Spread
-    # Set by Keras.
-    optimizer: Any
 
     def __init__(
         self,
@@ -307,17 +309,6 @@ class KnowledgeModel(keras.Model):
         arguments = {"x": x, "y": y, **dict(zip(steps.EVALUATE[2:], args, strict=False)), **kwargs}
         return steps.evaluate(super().evaluate, lambda: self.metrics_names, **arguments)
 
-    def save(self, filepath: Any, overwrite: bool = True, zipped: bool | None = None, **kwargs: Any) -> None:
-        """As `keras.Model.save`; a file that was there is replaced once the new one is whole."""
-        saving.write(super().save, filepath, ".keras", overwrite, kwargs | {"zipped": zipped})
-
-    def save_weights(
-        self, filepath: Any, overwrite: bool = True, max_shard_size: float | None = None
-    ) -> None:
-        """As `keras.Model.save_weights`; a file that was there is replaced once the new one is whole."""
-        settings, size = {"max_shard_size": max_shard_size}, saving.size_of_weights(self)
-        saving.write(super().save_weights, filepath, ".weights.h5", overwrite, settings, size)
-
     def export(self, filepath: Any, *args: Any, **kwargs: Any) -> None:
         """Write the model within, which predicts, for serving: as `keras.Model.export`."""
         self.model.export(filepath, *args, **kwargs)
@@ -374,6 +365,7 @@ class KnowledgeModel(keras.Model):
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> KnowledgeModel:
         """The model of a configuration."""
+        check_form(config, _FORM, "model with knowledge")
         parts = {name: keras.saving.deserialize_keras_object(config[name]) for name in ("model", "theory")}
         weight = config["weight"]
         return cls(**config | parts | {"weight": dict(weight) if isinstance(weight, list) else weight})

@@ -25,6 +25,7 @@ from ltn.theory import restoring
 from ltn.theory.theory import Theory
 
 _CONFIG, _WEIGHTS = "config.json", "model.weights.h5"
+_FORM = {"config": dict, "registered_name": (str, None), "class_name": str, "module": (str, None)}
 # Of a reason that Keras gives, which may show the whole configuration.
 _MOST_LETTERS = 500
 
@@ -76,8 +77,13 @@ def _check(name: str) -> str | None:
         with zipfile.ZipFile(file) as archive:
             config = _read_config(archive)
             kind = keras.saving.get_registered_object(config.get("registered_name"))
+            if kind is None and not str(config["module"]).startswith("keras"):
+                raise LogicFileError(
+                    f"it holds a {config['class_name']}, which is not known: decorate the class with "
+                    "@keras.saving.register_keras_serializable()."
+                )
             if not inspect.isclass(kind) or not issubclass(kind, Theory):
-                return str(config.get("class_name"))
+                return str(config["class_name"])
             _check_weights(archive.read(_WEIGHTS), allowed)
     asked = _bytes_asked(config["config"])
     if asked > allowed:
@@ -96,7 +102,7 @@ def _read_config(archive: zipfile.ZipFile) -> dict[str, Any]:
         if PurePosixPath(member).is_absolute() or ".." in PurePosixPath(member).parts:
             raise LogicFileError(f"the file holds {member!r}, which lies outside of it.")
     config = json.loads(archive.read(_CONFIG))
-    check_form(config, {"config": dict, "registered_name": (str, None), "class_name": str}, _CONFIG)
+    check_form(config, _FORM, _CONFIG)
     return config
 
 

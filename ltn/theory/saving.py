@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
-import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import keras
 
-from ltn import _private, files
 from ltn.core import Predicate
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicValueError
@@ -21,9 +18,6 @@ from ltn.knowledge.networks import rebuild
 from ltn.language.names import list_names
 
 Config = dict[str, Any]
-
-# The bytes that HDF5 writes for a weight beside its numbers, at most, with the names of its layers.
-OVERHEAD = 2**14
 
 
 def config_of(knowledge: KnowledgeBase, layers: Sequence[keras.Layer], settings: Config) -> Config:
@@ -85,29 +79,6 @@ def copy_weights(theory: keras.Model, copy: keras.Model) -> None:
         )
     for own, weight in zip(copy.weights, theory.weights, strict=True):
         own.assign(weight.value)
-
-
-def write(
-    save: Callable[..., None], path: Any, ending: str, overwrite: bool, settings: Config, size: int = 0
-) -> None:
-    """Let Keras write a file, by its method `save`; one that was there stays until the new one is whole."""
-    if settings.get("zipped") is False or settings.get("max_shard_size") is not None:
-        # Several files, which Keras names.
-        save(path, overwrite, **settings)
-        return
-    name = files.name_of(path)
-    if not name.endswith(ending):
-        raise LogicValueError(f"It is saved to a file whose name ends with {ending}; got {name}.")
-    if overwrite or not os.path.exists(name) or _private.may_overwrite(name):
-        with files.replacing(name, size) as unfinished:
-            save(unfinished, **settings)
-
-
-def size_of_weights(model: Any) -> int:
-    """How many bytes the weights take up in a file, at most: HDF5 crashes where the disk is full."""
-    optimizer = getattr(model, "optimizer", None)
-    variables = [*model.variables, *(optimizer.variables if optimizer is not None else [])]
-    return sum(8 * math.prod(variable.shape) + OVERHEAD for variable in variables) + OVERHEAD
 
 
 def _axioms_in_python(knowledge: KnowledgeBase) -> str:

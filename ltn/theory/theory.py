@@ -29,6 +29,7 @@ from ltn.language import Domain, Node, Signature
 from ltn.reasoning import consequence
 from ltn.semantics import BaseSemantics
 from ltn.theory import descriptions, reports, restoring, saving, serving
+from ltn.theory.writing import WrittenWhole
 from ltn.training.trainer import Trainer
 
 P = ParamSpec("P")
@@ -58,14 +59,15 @@ class Weights(list[Any]):
 
 
 @keras.saving.register_keras_serializable(package="ltn")
-class Theory(keras.Model):
+class Theory(WrittenWhole):
     """A theory <K, G(. | theta), Theta> of Real Logic: axioms, groundings with parameters, operators.
 
     It is a `keras.Model`: `compile`, `fit`, `evaluate`, `save` work as for any other. Training maximises
 
         SatAgg_{phi in K} G_theta(phi) - lambda R(theta)
 
-    by minimising 1 minus the satisfaction; with `log_product`, minus its logarithm.
+    by minimising 1 minus the satisfaction; with `log_product`, minus its logarithm. `ltn.load` reads what
+    `save` has written.
 
     Args:
         semantics: the operators, by the name of a preset or as an `ltn.Semantics`.
@@ -95,7 +97,6 @@ class Theory(keras.Model):
     """
 
     # Set by Keras.
-    optimizer: Any
     train_function: Any
     test_function: Any
 
@@ -308,23 +309,6 @@ class Theory(keras.Model):
     bounds = consequence.bounds
 
     # Saving
-
-    def save(self, filepath: Any, overwrite: bool = True, zipped: bool | None = None, **kwargs: Any) -> None:
-        """Write the theory to one `.keras` file; all arguments are those of `keras.Model.save`.
-
-        `ltn.load` and `keras.models.load_model` read it. A file that was there is replaced once the new one
-        is whole: it stays if the disk is full, or if the process is killed.
-        """
-        # It raises for what cannot be saved, before there is a file.
-        self.get_config()
-        saving.write(super().save, filepath, ".keras", overwrite, kwargs | {"zipped": zipped})
-
-    def save_weights(
-        self, filepath: Any, overwrite: bool = True, max_shard_size: float | None = None
-    ) -> None:
-        """As `keras.Model.save_weights`; a file that was there is replaced once the new one is whole."""
-        settings, size = {"max_shard_size": max_shard_size}, saving.size_of_weights(self)
-        saving.write(super().save_weights, filepath, ".weights.h5", overwrite, settings, size)
 
     export = serving.export
 

@@ -15,6 +15,7 @@ import ltn
 from tests import faults
 from tests.theory import bent_files
 from tests.theory.bent_files import CONFIG, WEIGHTS, Parts, layer, put
+from tests.theory.theories import knowledge, network
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:__array__ implementation:DeprecationWarning"
@@ -197,6 +198,30 @@ def test_members_that_are_missing_or_of_another_kind(kind: str, parts: Parts, fi
     bent_files.write(file, bend(parts))
     assert said in refusal(file)
     assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_a_class_that_is_not_registered(parts: Parts, file: Path) -> None:
+    whole = json.loads(parts[CONFIG]) | {"class_name": "Own", "module": "own", "registered_name": "own>Own"}
+    bent_files.write(file, parts | {CONFIG: json.dumps(whole).encode()})
+    assert "it holds a Own, which is not known: decorate the class" in refusal(file)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"weight": {}}, "weight` must be"),
+        ({"inputs": 3}, "inputs` must be text"),
+        ({"theory": 0}, "theory` must"),
+    ],
+)
+def test_a_model_with_knowledge(change: dict[str, Any], said: str, file: Path) -> None:
+    task = network()
+    ltn.with_knowledge(task, knowledge(task)).save(file)
+    bent_files.write(
+        file, bent_files.with_config(bent_files.read(file), lambda config: config.update(change))
+    )
+    with pytest.raises(ltn.LogicError, match=said):
+        keras.models.load_model(file)
 
 
 @pytest.mark.parametrize("code", ["exec", "get_file", "__lambda__"])
