@@ -26,7 +26,7 @@ from ltn.core import (
     transpose_free_vars,
     undiag,
 )
-from ltn.errors import LogicError, LogicTypeError, LogicValueError
+from ltn.errors import LogicError, LogicFileError, LogicTypeError, LogicValueError
 from ltn.semantics import LogSemantics, Semantics, using
 from ltn.theory import Theory, load, with_knowledge
 
@@ -41,6 +41,7 @@ __all__ = [
     "Function",
     "LogSemantics",
     "LogicError",
+    "LogicFileError",
     "LogicTypeError",
     "LogicValueError",
     "Predicate",

@@ -5,12 +5,15 @@ Each function tells the versions on which it was tried. A test of each fails if 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import keras
 import tensorflow as tf
-from keras.src.backend.common.global_state import get_global_attribute
+from keras.src.backend.common.global_state import get_global_attribute, set_global_attribute
+from keras.src.saving.serialization_lib import ObjectSharingScope
+from keras.src.utils.io_utils import ask_to_proceed_with_overwrite
 from tensorflow.python.autograph.core import ag_ctx, config
 from tensorflow.python.eager import record
 
@@ -143,6 +146,31 @@ def is_validation(kwargs: Mapping[str, Any]) -> bool:
     Tried on Keras 3.8 and 3.15.
     """
     return bool(kwargs.get("_use_cached_eval_dataset"))
+
+
+def bytes_of_weights(make: Callable[[], Any]) -> int:
+    """How many bytes the weights take up that a function makes with Keras; none of them is made.
+
+    Tried on Keras 3.15.
+    """
+    others = get_global_attribute("uninitialized_variables")
+    found: list[Any] = []
+    set_global_attribute("uninitialized_variables", found)
+    try:
+        # Keras only notes the weights, to make them when the scope ends.
+        with ObjectSharingScope(), keras.StatelessScope(initialize_variables=False):
+            make()
+    finally:
+        set_global_attribute("uninitialized_variables", others)
+    return sum(math.prod(weight.shape) * tf.as_dtype(weight.dtype).size for weight in found)
+
+
+def may_overwrite(path: str) -> bool:
+    """Ask the user, as Keras does for `overwrite=False`.
+
+    Tried on Keras 3.15.
+    """
+    return bool(ask_to_proceed_with_overwrite(path))
 
 
 def build_nothing(model: keras.Model, *args: Any, **kwargs: Any) -> None:

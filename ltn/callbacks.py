@@ -6,7 +6,10 @@ All Keras callbacks work with a theory; its logs hold the satisfaction and the v
 
 from __future__ import annotations
 
+import copy
+import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,26 +17,37 @@ from typing import Any
 import keras
 import numpy as np
 
+from ltn import files
 from ltn._private import start_at_epoch
-from ltn.errors import LogicTypeError, LogicValueError
+from ltn.errors import LogicError, LogicFileError, LogicTypeError, LogicValueError
 from ltn.knowledge.axioms import Axiom
 from ltn.theory import KnowledgeModel, Theory
+from ltn.training.remembered import changed, decode, encode, remembered
 from ltn.training.schedules import ByEpoch, check_epochs, value_at
 
 __all__ = ["Backup", "Schedule"]
+
+_EPOCH = re.compile(r"epoch-[0-9]+\.npz")
 
 
 class Backup(keras.callbacks.Callback):
     """Keep the state of training after every epoch, so that an interrupted run goes on to the same result.
 
     A program that is started again with the same folder begins after the last epoch that was finished,
-    with the weights and the optimizer as they were; when training ends, the backup is removed. The first of
-    several workers writes it and all read it: all of them must see the folder. The result is the same if the
-    order of batches is: with `shuffle=False`, or, with several replicas, for data that are a dictionary and a
-    seed set by `keras.utils.set_random_seed`.
+    with the weights and the optimizer as they were. Other callbacks go on with what they remember in numbers,
+    text and arrays, as `keras.callbacks.ReduceLROnPlateau` does. When training ends, the backup is removed.
+    The process may be killed at any moment. The first of several workers writes the backup and all read it:
+    all of them must see the folder.
+
+    The result is the same to the bit if the order of batches is: with `shuffle=False`; or, after
+    `keras.utils.set_random_seed`, for data that are a dictionary, or the arrays of a model with knowledge. A
+    data set must give each epoch the same batches; rows that are `unlabelled` are shuffled anew.
 
     Args:
         folder: where the backup is kept; it is created if need be.
+
+    Attributes:
+        companions: the other callbacks, which `fit` names.
 
     >>> import ltn, tempfile
     >>> backup = ltn.callbacks.Backup(tempfile.mkdtemp())
@@ -44,26 +58,35 @@ class Backup(keras.callbacks.Callback):
     def __init__(self, folder: str | os.PathLike[str]):
         super().__init__()
         self.folder = Path(folder)
+        self.companions: list[keras.callbacks.Callback] = []
+        # What they remembered when the training began, before they were told more.
+        self._at_first: dict[str, dict[str, Any]] = {}
 
     def on_train_begin(self, logs: Any = None) -> None:
         """Go on from the last epoch that was finished."""
+        self._at_first = {
+            name: copy.deepcopy(remembered(callback)) for name, callback in self._named().items()
+        }
         found = self._files()
         if not found:
             return
-        with np.load(found[-1]) as values, self.model.distribute_strategy.scope():
+        kept, notes = self._read(found[-1])
+        with self.model.distribute_strategy.scope():
             # Keras may build the optimizer only with the first step.
             if not self.model.optimizer.built:
                 self.model.optimizer.build(self.model.trainable_variables)
             variables = self._variables()
-            kept = {name: values[name].shape for name in values}
-            if kept != {name: tuple(variable.shape) for name, variable in variables.items()}:
+            shapes = {name: tuple(variable.shape) for name, variable in variables.items()}
+            if {name: values.shape for name, values in kept.items() if name.isdigit()} != shapes:
                 raise LogicValueError(
                     f"The backup {found[-1]} is of other weights or of another optimizer than those that are "
                     "trained: give another folder, or remove it."
                 )
             for name, variable in variables.items():
-                variable.assign(values[name])
-        start_at_epoch(self.model, self._epoch(found[-1]))
+                variable.assign(kept[name])
+        for name, callback in self._named().items():
+            vars(callback).update(notes["callbacks"].get(name, {}))
+        start_at_epoch(self.model, self.params["epochs"] if notes["stopped"] else self._epoch(found[-1]))
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Leave nothing behind for another training, should this one be interrupted."""
@@ -73,19 +96,19 @@ class Backup(keras.callbacks.Callback):
         """Write the backup; a file appears only when it is whole."""
         if not self._writes():
             return
+        kept = {name: variable.numpy() for name, variable in self._variables().items()}
+        kept["notes"] = np.frombuffer(self._notes(kept).encode(), np.uint8)
         self.folder.mkdir(parents=True, exist_ok=True)
-        before = self._files()
-        unfinished = self.folder / "unfinished.npz"
-        np.savez(unfinished, **{name: variable.numpy() for name, variable in self._variables().items()})
-        os.replace(unfinished, self.folder / f"epoch-{epoch + 1}.npz")
-        for file in before:
-            file.unlink()
+        written = self.folder / f"epoch-{epoch + 1}.npz"
+        with files.replacing(written) as unfinished:
+            np.savez(unfinished, **kept)
+        self._remove(but=written)
 
     def on_train_end(self, logs: Any = None) -> None:
         """Remove the backup, which is no longer needed."""
         start_at_epoch(self.model, None)
-        for file in self._files() if self._writes() else []:
-            file.unlink()
+        if self._writes():
+            self._remove()
 
     def _variables(self) -> dict[str, Any]:
         # All but the metrics, which begin anew with each epoch, and which all workers would have to read.
@@ -94,8 +117,45 @@ class Backup(keras.callbacks.Callback):
         kept = [variable for variable in variables if id(variable) not in metrics]
         return {f"{number}": variable for number, variable in enumerate(kept)}
 
+    def _named(self) -> dict[str, keras.callbacks.Callback]:
+        """The other callbacks by the names of their classes, numbered."""
+        kinds = [type(callback).__name__ for callback in self.companions]
+        names = [f"{kind} {kinds[:place].count(kind)}" for place, kind in enumerate(kinds)]
+        return dict(zip(names, self.companions, strict=True))
+
+    def _notes(self, arrays: dict[str, np.ndarray]) -> str:
+        """What the others remember, and whether one of them has ended the training; arrays go to `arrays`."""
+        told = {
+            name: changed(self._at_first.get(name, {}), remembered(callback))
+            for name, callback in self._named().items()
+        }
+        return json.dumps({"callbacks": encode(told, arrays), "stopped": bool(self.model.stop_training)})
+
+    @staticmethod
+    def _read(file: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """The arrays in a backup, and its notes."""
+        try:
+            arrays = files.read_arrays(file)
+            if "notes" not in arrays:
+                # An earlier version wrote the variables alone.
+                return arrays, {"callbacks": {}, "stopped": False}
+            notes = json.loads(arrays["notes"].tobytes())
+            told = decode(notes["callbacks"], arrays)
+            callbacks = {name: dict(memory) for name, memory in told.items()}
+            return arrays, {"callbacks": callbacks, "stopped": bool(notes["stopped"])}
+        except Exception as error:
+            reason = error if isinstance(error, LogicError) else files.unreadable(str(file), error)
+            raise LogicFileError(f"{reason} Remove this backup, and the training begins anew.") from error
+
     def _files(self) -> list[Path]:
-        return sorted(self.folder.glob("epoch-*.npz"), key=self._epoch)
+        found = [file for file in self.folder.glob("epoch-*.npz") if _EPOCH.fullmatch(file.name)]
+        return sorted(found, key=self._epoch)
+
+    def _remove(self, but: Path | None = None) -> None:
+        """Remove what is in the folder of this backup, also what was left unfinished, but one file."""
+        for file in (*self._files(), *self.folder.glob(".unfinished-*-epoch-*.npz")):
+            if file != but:
+                file.unlink()
 
     @staticmethod
     def _epoch(file: Path) -> int:

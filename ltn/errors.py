@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
-__all__ = ["LogicError", "LogicTypeError", "LogicValueError"]
+__all__ = ["LogicError", "LogicFileError", "LogicTypeError", "LogicValueError"]
 
 
 class LogicError(Exception):
@@ -26,6 +26,19 @@ class LogicValueError(LogicError, ValueError):
     Traceback (most recent call last):
     ...
     ltn.errors.LogicValueError: `truth_value` must lie in [0, 1]; got 1.5.
+    """
+
+
+class LogicFileError(LogicValueError, OSError):
+    """The file cannot be read or written, or does not hold what it should.
+
+    Where the system refused, its error is the cause.
+
+    >>> import ltn
+    >>> ltn.Theory().axioms("missing.txt")
+    Traceback (most recent call last):
+    ...
+    ltn.errors.LogicFileError: missing.txt: there is no such file.
     """
 
 

@@ -45,6 +45,7 @@ LAYERS = [
     "errors",
     "_private",
     "checks",
+    "files",
     "markup",
     "fuzzy_ops",
     "language",
@@ -63,6 +64,7 @@ LAYERS = [
 DERIVED = {
     ("errors.LogicTypeError", "errors.LogicError"): "users catch the root",
     ("errors.LogicValueError", "errors.LogicError"): "users catch the root",
+    ("errors.LogicFileError", "errors.LogicValueError"): "a path is an argument with an impossible value",
     ("core.expressions.Term", "core.expressions.Expression"): "the API: an Expression can be made",
     ("core.expressions.Formula", "core.expressions.Expression"): "the API: an Expression can be made",
     ("core.variables.Variable", "core.expressions.Term"): "the API: a function gives a plain Term",

@@ -258,3 +258,30 @@ def test_validation_is_told_from_evaluation() -> None:
     model.fit(X, Y, validation_data=(X, Y), verbose=0)
     model.evaluate(X, Y, verbose=0)
     assert told == [True, False]
+
+
+@pytest.mark.parametrize(("answer", "expected"), [("y", True), ("n", False)])
+def test_keras_asks_before_it_overwrites(
+    answer: str, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def say(prompt: str) -> str:
+        asked.append(prompt)
+        return answer
+
+    monkeypatch.setattr("builtins.input", say)
+    assert _private.may_overwrite("theory.keras") is expected
+    assert ["theory.keras" in prompt for prompt in asked] == [True]
+
+
+def test_the_bytes_of_weights_that_are_not_made() -> None:
+    kept = small()
+    # They would take 8 GB.
+    huge = keras.Sequential([keras.Input((2,)), keras.layers.Dense(10)]).get_config()
+    huge["layers"][1]["config"]["units"] = 10**9
+    assert _private.bytes_of_weights(lambda: keras.Sequential.from_config(huge)) == 4 * 3 * 10**9
+    # Nor are they made later, when Keras makes what it has noted.
+    with keras.StatelessScope():
+        keras.layers.Dense(1).build((None, 2))
+    assert kept.predict(X, verbose=0).shape == (4, 1)

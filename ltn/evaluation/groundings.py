@@ -34,14 +34,19 @@ class Choice(NamedTuple):
 
     def get_config(self) -> dict[str, Any]:
         """The choice for JSON; float32 is restored exactly."""
-        features = None if self.features is None else self.features.numpy().tolist()
-        return {"names": list(self.names), "features": features}
+        if self.features is None:
+            return {"names": list(self.names), "features": None}
+        # Of no individuals, the list does not tell the shape.
+        return {"names": [], "features": self.features.numpy().tolist(), "shape": list(self.features.shape)}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Choice:
         """The choice that `get_config` wrote."""
-        features = config["features"]
-        return cls(tuple(config["names"]), None if features is None else tf.constant(features, tf.float32))
+        if config["features"] is None:
+            return cls(tuple(config["names"]))
+        features = np.asarray(config["features"], np.float32)
+        # Older files have no shape.
+        return cls((), tf.constant(features.reshape(config.get("shape", features.shape))))
 
 
 class LabelledData(dict[str, tf.Tensor]):

@@ -49,9 +49,11 @@ def build(description: Mapping[str, Any]) -> Operator:
     }
     kind = _operators()[name]
     known = [field.name for field in dataclasses.fields(kind)]
-    for key in config:
+    for key, value in config.items():
         if key not in known:
             raise LogicValueError(f"{name} has no hyper-parameter {key!r} to restore {description!r} by.")
+        if not isinstance(value, Operator | numbers.Real):
+            raise LogicValueError(f"`{key}` of {name} must be a number, true or false; got {value!r}.")
     return kind(**config)
 
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import tensorflow as tf
 
 from ltn.core import Formula, Proposition
-from ltn.errors import LogicTypeError, LogicValueError
+from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation
 from ltn.evaluation.plan import Options
 from ltn.evaluation.spaces import Space, space_of
@@ -288,11 +288,19 @@ class KnowledgeBase:
         """What was set for the quantifiers of one axiom alone."""
         return self.operators.options(axiom.name)
 
-    def restore(self, axioms: Sequence[Axiom], operators: Hyperparameters) -> None:
-        """Take over what was saved: axioms that were checked when they were declared, and operators."""
-        for axiom in axioms:
-            self._adopt(axiom)
+    def restore(
+        self, axioms: Sequence[Axiom], operators: Hyperparameters, own: Mapping[str, Mapping[str, float]]
+    ) -> None:
+        """Take over what was saved: axioms, operators, and the hyper-parameters of single axioms."""
         self.operators = operators
+        for axiom in axioms:
+            try:
+                self.check_axiom(axiom.formula, "", axiom.name)
+            except LogicError as error:
+                raise LogicValueError(f"Axiom '{axiom.name}': {error}") from error
+            self._adopt(axiom)
+        for name, values in own.items():
+            operators.set_for(name, self.find(name).tree, values)
         self._shares = self._new_shares()
 
     # Evaluation

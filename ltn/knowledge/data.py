@@ -8,6 +8,7 @@ which are one more column of a batch.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -353,9 +354,12 @@ def has_no_data(batches: tf.data.Iterator) -> bool:
     return isinstance(spec, Mapping) and set(spec) == {NOTHING}
 
 
-def endless_batches(data: Data, batch_size: int, shuffle: bool) -> tf.data.Dataset:
+def endless_batches(
+    data: Data, batch_size: int, shuffle: bool, done: tf.Variable | None = None
+) -> tf.data.Dataset:
     """The batches of all epochs; `shuffle` gives each epoch an order of its own.
 
+    The epochs of the batches that are `done` are left out: a training that is resumed had them.
     One endless data set: the iterator that Keras makes for each epoch costs more than a step on little data.
     """
     count = len(next(iter(data.values())))
@@ -370,4 +374,9 @@ def endless_batches(data: Data, batch_size: int, shuffle: bool) -> tf.data.Datas
         return {name: tf.gather(tensor, rows) for name, tensor in data.items()}
 
     epochs = tf.data.Dataset.from_tensors(0).repeat().map(order)
+    if done is not None:
+        in_epoch = math.ceil(count / batch_size)
+        # Every order is drawn, so that each epoch has the one that it would have had.
+        numbered = epochs.enumerate().filter(lambda number, _: number >= done // in_epoch)
+        epochs = numbered.map(lambda _, rows: rows)
     return epochs.flat_map(epoch).map(batch).prefetch(tf.data.AUTOTUNE)

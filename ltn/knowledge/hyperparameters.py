@@ -99,11 +99,12 @@ class Hyperparameters:
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Hyperparameters:
-        """The operators of a configuration; what was a variable is one again, and computes the same bits."""
+        """The operators of a configuration; what was a variable is one again, and computes the same bits.
+
+        What was set for one axiom is set when there is the axiom.
+        """
         operators = cls(semantics_from_config(config["semantics"]))
-        _assign(operators._changed, config["changed"])
-        for axiom, changed in config["of_axioms"].items():
-            _assign(operators._of_axioms.setdefault(axiom, {}), changed)
+        _assign(operators._changed, operators._read(config["changed"]))
         return operators
 
 

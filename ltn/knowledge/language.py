@@ -242,6 +242,14 @@ class Language:
             self.choices.update(dict.fromkeys(names, choice))
         return [DeclaredVariable(name, domain, self.groundings) for name in names]
 
+    def restore_choice(self, name: str, config: dict[str, Any]) -> None:
+        """Let a variable range over the individuals that it was saved with."""
+        if name not in self.signature.variables:
+            raise LogicValueError(f"There are individuals for '{name}', which is no variable.")
+        choice = Choice.from_config(config)
+        values = choice.names if choice.features is None else choice.features
+        self.choices[name] = self._choice(name, self.signature.variables[name], values)
+
     def _choice(self, name: str, domain: Domain, values: Any) -> Choice:
         if isinstance(values, list | tuple) and any(isinstance(value, str) for value in values):
             for value in values:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
+from ltn.files import replacing, unreadable
 from ltn.language import Node, Signature, layout
 from ltn.language.diagnostics import locate
 from ltn.language.parser import read_entries, read_in_place
@@ -74,7 +75,8 @@ def write(knowledge: Axioms, path: str | Path) -> None:
             settings.append("active=false")
         brackets = f" [{', '.join(settings)}]" if settings else ""
         lines.append(f"{axiom.name}{brackets}: {axiom}")
-    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with replacing(path) as unfinished:
+        Path(unfinished).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _read(text: str | Path | Sequence[str | Node]) -> tuple[str, str]:
@@ -91,11 +93,9 @@ def _read(text: str | Path | Sequence[str | Node]) -> tuple[str, str]:
     try:
         if path is not None and (looks_like_a_file or path.is_file()):
             return str(text), path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise LogicValueError(f"{text}: there is no such file.") from None
     except (OSError, UnicodeDecodeError) as error:
         if looks_like_a_file:
-            raise LogicValueError(f"{text}: the file cannot be read: {error}.") from error
+            raise unreadable(str(text), error) from error
     return "", str(text)
 
 

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ltn.errors import LogicTypeError, LogicValueError, reading
+from ltn.errors import LogicTypeError, LogicValueError
+from ltn.language.forms import NUMBER as A_NUMBER
+from ltn.language.forms import check_form
 from ltn.language.names import list_names
-from ltn.language.rosters import Features, Roster, read_roster
+from ltn.language.rosters import Features, Roster, read_roster, restore_roster
 
 Shape = tuple[int | None, ...]
 
@@ -27,6 +29,18 @@ _MOST_FEATURES = 2**28
 
 # Softmax and sums of probabilities leave their bounds by a few units in the last place of float32.
 ROUNDING = 1e-5
+
+# What `get_config` gives.
+_FORM = {
+    "name": str,
+    "shape": [(int, None)],
+    "names": (None, [str]),
+    "features": (None, list),
+    "named": bool,
+    "bounds": (None, str, [A_NUMBER]),
+    "equality": str,
+    "alpha": A_NUMBER,
+}
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -209,13 +223,12 @@ class Domain:
                 f"A product is made of the domains {config['parts']} themselves: restore it with `*`, or the "
                 "whole signature with Signature.from_config."
             )
-        with reading("a domain"):
-            values = None
-            if config["names"] is not None:
-                features = np.asarray(config["features"], dtype=np.float32)
-                values = Roster(tuple(config["names"]), features, config["named"])
-            bounds = tuple(config["bounds"]) if isinstance(config["bounds"], list) else config["bounds"]
-            return cls(config["name"], config["shape"], values, bounds, config["equality"], config["alpha"])
+        check_form(config, _FORM, "domain")
+        values = None
+        if config["names"] is not None:
+            values = restore_roster(config["name"], config["names"], config["features"], config["named"])
+        bounds = tuple(config["bounds"]) if isinstance(config["bounds"], list) else config["bounds"]
+        return cls(config["name"], config["shape"], values, bounds, config["equality"], config["alpha"])
 
 
 def as_shape(shape: Any, what: str) -> Shape:

@@ -35,7 +35,20 @@ def read_roster(domain: str, values: Any) -> Roster:
         raise LogicTypeError(
             f"The `values` of the domain '{domain}' are {_FORMS}; got a {type(values).__name__}: {values!r}."
         )
-    roster = _read(domain, values)
+    return _checked(domain, _read(domain, values), values)
+
+
+def restore_roster(domain: str, names: list[str], features: Any, named: bool) -> Roster:
+    """The individuals of a domain that was saved."""
+    array = _as_features(domain, features)
+    if len(array) != len(names):
+        raise LogicValueError(
+            f"The domain '{domain}' needs a name for each individual; got {len(names)} for {len(array)}."
+        )
+    return _checked(domain, Roster(tuple(names), array, named), features)
+
+
+def _checked(domain: str, roster: Roster, values: Any) -> Roster:
     if not roster.names:
         raise LogicValueError(f"The domain '{domain}' needs at least one individual; got {values!r}.")
     if not roster.features.size:

@@ -6,12 +6,23 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ltn.errors import LogicTypeError, LogicValueError, reading
+from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language import checking, names, sorts
 from ltn.language.domains import Domain
+from ltn.language.forms import check_form
 from ltn.language.names import BUILT_INS, check_name
 from ltn.language.sorts import Sort
 from ltn.language.tree import Node
+
+# What `get_config` gives; several names of domains stand for their product.
+_FORM = {
+    "domains": [dict],
+    "constants": {str: (str, [str])},
+    "variables": {str: (str, [str])},
+    "functions": {str: {"inputs": [str], "output": (str, [str])}},
+    "predicates": {str: [str]},
+    "propositions": [str],
+}
 
 
 class Signature:
@@ -91,14 +102,7 @@ class Signature:
             raise LogicValueError(
                 f"The product '{domain.name}' needs no declaration: its parts are declared."
             )
-        check_name(domain.name, "a domain")
-        if domain.name in self.domains:
-            raise LogicValueError(f"There is already a domain '{domain.name}'; choose another name.")
-        if domain.name in self.variables:
-            raise LogicValueError(
-                f"'{domain.name}' cannot name a domain: it is already {self._describe(domain.name)}, and "
-                "data is given by the name of either."
-            )
+        self._check_new_domain(domain)
         individuals = (domain.names or ()) if domain.named else ()
         for name in individuals:
             self.check_new(name, f"an individual of the domain '{domain.name}'")
@@ -216,35 +220,60 @@ class Signature:
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Signature:
         """The signature that `get_config` describes, with domains of its own."""
-        with reading("a signature"):
-            return cls._from_config(config)
-
-    @classmethod
-    def _from_config(cls, config: Mapping[str, Any]) -> Signature:
+        check_form(config, _FORM, "signature")
         signature = cls()
         for domain in map(Domain.from_config, config["domains"]):
             # Without its individuals: they follow among the constants, in their order.
+            signature._check_new_domain(domain)
             signature.domains[domain.name] = domain
         for name, reference in config["constants"].items():
             signature.add_constant(name, signature._resolve(reference))
+        for domain in signature.domains.values():
+            signature._check_individuals(domain)
         for name, reference in config["variables"].items():
             signature.add_variable(name, signature._resolve(reference))
         for name, function in config["functions"].items():
-            inputs = [signature.domains[each] for each in function["inputs"]]
+            inputs = [signature._resolve(each) for each in function["inputs"]]
             signature.add_function(name, inputs, signature._resolve(function["output"]))
         for name, inputs in config["predicates"].items():
-            signature.add_predicate(name, [signature.domains[each] for each in inputs])
+            signature.add_predicate(name, [signature._resolve(each) for each in inputs])
         for name in config["propositions"]:
             signature.add_proposition(name)
         return signature
 
     def _resolve(self, reference: str | list[str]) -> Domain:
-        if isinstance(reference, str):
-            return self.domains[reference]
-        first, *others = (self.domains[name] for name in reference)
+        """The domain of a name, or the product of several."""
+        parts = [reference] if isinstance(reference, str) else reference
+        for name in parts:
+            if name not in self.domains:
+                raise LogicValueError(f"There is no domain '{name}'; there are: {', '.join(self.domains)}.")
+        if not parts:
+            raise LogicValueError("A product of domains needs the names of its parts; there are none.")
+        first, *others = (self.domains[name] for name in parts)
         for other in others:
             first = first * other
         return first
+
+    def _check_individuals(self, domain: Domain) -> None:
+        """Raise unless the constants of a finite domain are its individuals, where these have names."""
+        own = [name for name, other in self.constants.items() if other is domain]
+        named = (domain.names or ()) if domain.named else ()
+        if domain.features is not None and set(own) != set(named):
+            others = sorted(set(own) ^ set(named))
+            raise LogicValueError(
+                f"The constants of the domain '{domain.name}' must be its individuals; these are not both: "
+                f"{names.list_names(others)}."
+            )
+
+    def _check_new_domain(self, domain: Domain) -> None:
+        check_name(domain.name, "a domain")
+        if domain.name in self.domains:
+            raise LogicValueError(f"There is already a domain '{domain.name}'; choose another name.")
+        if domain.name in self.variables:
+            raise LogicValueError(
+                f"'{domain.name}' cannot name a domain: it is already {self._describe(domain.name)}, and "
+                "data is given by the name of either."
+            )
 
     def check_new(self, name: str, what: str) -> None:
         """Raise unless the name is free; `what` says what it shall name."""

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 import keras
 import numpy as np
 
+from ltn import files
 from ltn.core import Proposition
 from ltn.core.symbols import Symbol
-from ltn.errors import LogicTypeError, LogicValueError
+from ltn.errors import LogicFileError, LogicTypeError, LogicValueError
 from ltn.evaluation.individuals import Individuals
 from ltn.knowledge.questions import Knowledge
 from ltn.language.names import list_names
@@ -121,18 +122,18 @@ class Grounding:
         if not str(path).endswith(".npz"):
             raise LogicValueError(f"A grounding is saved to a file whose name ends with .npz; got {path}.")
         arrays = {f"{kind}:{name}": value for kind in _KINDS for name, value in getattr(self, kind).items()}
-        np.savez(path, **arrays)
+        with files.replacing(path) as unfinished:
+            np.savez(unfinished, **arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Grounding:
         """Read what `save` wrote."""
         entries: dict[str, dict[str, Any]] = {kind: {} for kind in _KINDS}
-        with np.load(path, allow_pickle=False) as arrays:
-            for key in arrays:
-                kind, _, name = key.partition(":")
-                if kind not in entries:
-                    raise LogicValueError(f"{path} holds '{key}': it is not the file of a grounding.")
-                entries[kind][name] = float(arrays[key]) if kind == "propositions" else arrays[key]
+        for key, array in files.read_arrays(path).items():
+            kind, _, name = key.partition(":")
+            if kind not in entries or (kind == "propositions" and array.shape != ()):
+                raise LogicFileError(f"{path} holds '{key}': it is not the file of a grounding.")
+            entries[kind][name] = float(array) if kind == "propositions" else array
         return cls(**entries)
 
     def __repr__(self) -> str:

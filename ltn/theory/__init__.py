@@ -2,6 +2,7 @@
 
 from ltn.knowledge.axioms import Axiom
 from ltn.theory.knowledge_model import KnowledgeModel, with_knowledge
-from ltn.theory.theory import Theory, load
+from ltn.theory.loading import load
+from ltn.theory.theory import Theory
 
 __all__ = ["Axiom", "KnowledgeModel", "Theory", "load", "with_knowledge"]

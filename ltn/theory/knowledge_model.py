@@ -13,11 +13,17 @@ from ltn.checks import check_whole
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation import replicas
 from ltn.knowledge.weights import check_weight
+from ltn.language.forms import NUMBER, check_form
 from ltn.theory.theory import Theory
+from ltn.theory.writing import WrittenWhole
 from ltn.training import adam, balance, collapse, compilation, mixture, steps
+from ltn.training.remembered import introduce
 from ltn.training.schedules import ByEpoch, EpochHistory, Scheduled
 
 BALANCED = "balanced"
+# What `get_config` gives, of the kinds that are not checked later.
+_WEIGHTS = (*NUMBER, str, [[NUMBER]])
+_FORM = {"model": dict, "theory": dict, "weight": _WEIGHTS, "inputs": (str, None), "targets": (str, None)}
 
 
 def with_knowledge(
@@ -64,7 +70,7 @@ def with_knowledge(
 
 
 @keras.saving.register_keras_serializable(package="ltn")
-class KnowledgeModel(keras.Model):
+class KnowledgeModel(WrittenWhole):
     """A Keras model with knowledge: see `with_knowledge`."""
 
     model: Any
@@ -77,8 +83,6 @@ class KnowledgeModel(keras.Model):
     _full_weight: float
     _weight: Any
     _spread: collapse.Spread
-    # Set by Keras.
-    optimizer: Any
 
     def __init__(
         self,
@@ -200,9 +204,8 @@ class KnowledgeModel(keras.Model):
         if isinstance(callbacks, keras.callbacks.CallbackList):
             callbacks.append(watch)
         else:
-            given = [] if callbacks is None else callbacks
             # Last, as the history that Keras would add: it keeps what other callbacks add to the logs.
-            callbacks = [*(given if isinstance(given, list | tuple) else [given]), watch]
+            callbacks = [*introduce([] if callbacks is None else callbacks), watch]
         try:
             return super().fit(x, y, batch_size, epochs, verbose, callbacks, **settings)
         finally:
@@ -361,6 +364,7 @@ class KnowledgeModel(keras.Model):
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> KnowledgeModel:
         """The model of a configuration."""
+        check_form(config, _FORM, "model with knowledge")
         parts = {name: keras.saving.deserialize_keras_object(config[name]) for name in ("model", "theory")}
         weight = config["weight"]
         return cls(**config | parts | {"weight": dict(weight) if isinstance(weight, list) else weight})

@@ -1,24 +1,20 @@
-"""A theory as one `.keras` file: its configuration; Keras adds the weights and the optimizer."""
+"""A theory as one `.keras` file: its configuration, which `restoring` reads; Keras adds the weights."""
 
 from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import keras
 
-from ltn.core import Function, Predicate, Proposition
+from ltn.core import Predicate
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicValueError
-from ltn.evaluation.groundings import Choice
-from ltn.evaluation.individuals import Individuals
-from ltn.knowledge.axioms import Axiom, KnowledgeBase
-from ltn.knowledge.hyperparameters import Hyperparameters
+from ltn.knowledge.axioms import KnowledgeBase
 from ltn.knowledge.language import Language
 from ltn.knowledge.networks import rebuild
-from ltn.language import Signature, parse
 from ltn.language.names import list_names
 
 Config = dict[str, Any]
@@ -85,28 +81,6 @@ def copy_weights(theory: keras.Model, copy: keras.Model) -> None:
         own.assign(weight.value)
 
 
-def operators_of(config: Config) -> Hyperparameters:
-    """The operators of a configuration."""
-    return Hyperparameters.from_config(config["hyperparameters"])
-
-
-def fill(knowledge: KnowledgeBase, config: Config, operators: Hyperparameters) -> None:
-    """Declare in an empty theory what a configuration holds."""
-    language = knowledge.language
-    language.signature = signature = Signature.from_config(config["signature"])
-    for name, choice in config["choices"].items():
-        language.choices[name] = Choice.from_config(choice)
-    for part in config["declarations"]:
-        kind, name = part["kind"], part["name"]
-        if kind == "individuals":
-            language.individuals.append(_read_individuals(signature, part["grounding"]))
-        elif kind == "proposition":
-            language.propositions[name] = Proposition(**part["grounding"])
-        else:
-            language.symbols[name] = _read_symbol(part["grounding"], language.symbols)
-    knowledge.restore([_read_axiom(language, axiom) for axiom in config["axioms"]], operators)
-
-
 def _axioms_in_python(knowledge: KnowledgeBase) -> str:
     return ", ".join(axiom.name for axiom in knowledge.axiom_list if axiom.tree is None)
 
@@ -160,19 +134,6 @@ def _declarations(
             yield {"kind": "symbol", "name": name, "grounding": _symbol(symbol) | network}
 
 
-def _read_axiom(language: Language, config: Config) -> Axiom:
-    weight = config["weight"]
-    # A learned weight is the name of its proposition; older files do not tell which axioms are active.
-    known = language.propositions[weight] if isinstance(weight, str) else weight
-    return Axiom(config["name"], parse(config["formula"]), known, config.get("active", True))
-
-
-def _read_individuals(signature: Signature, config: dict[str, Any]) -> Individuals:
-    domain = signature.constants[config["names"][0]]
-    settings = {key: config[key] for key in ("trainable", "initializer", "regularizer")}
-    return Individuals(config["names"], domain, **settings)
-
-
 def _can_be_saved(part: Any) -> bool:
     """Whether Keras can read back a network, a regularizer or an initializer without executing code."""
     kind = part if hasattr(part, "__name__") else type(part)
@@ -192,13 +153,3 @@ def _can_be_saved(part: Any) -> bool:
 def _symbol(symbol: Symbol) -> Config:
     kind = "predicate" if isinstance(symbol, Predicate) else "function"
     return {"kind": kind, "name": symbol.name} | symbol.reading()
-
-
-def _read_symbol(config: Config, symbols: Mapping[str, Symbol]) -> Symbol:
-    network = symbols[config["network_of"]].network if "network_of" in config else config["network"]
-    if isinstance(network, dict):
-        network = keras.saving.deserialize_keras_object(network)
-    if config["kind"] == "function":
-        return Function(network, config["name"])
-    others = [other for other in symbols.values() if isinstance(other, Predicate)]
-    return Predicate.read_from(network, config["name"], config, others)

@@ -14,10 +14,11 @@ from ltn import semantics as semantics_module
 from ltn.checks import check_layer_name, check_whole
 from ltn.core import Formula, Proposition, Term
 from ltn.core.symbols import Symbol
-from ltn.errors import LogicTypeError, LogicValueError
+from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.evaluation.groundings import Choice, DeclaredVariable
 from ltn.evaluation.individuals import Individuals
 from ltn.evaluation.spaces import Space
+from ltn.files import describe
 from ltn.knowledge import questions
 from ltn.knowledge.axioms import Axiom, AxiomList, KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
@@ -27,7 +28,8 @@ from ltn.knowledge.satisfaction import satisfaction, truths_by_name
 from ltn.language import Domain, Node, Signature
 from ltn.reasoning import consequence
 from ltn.semantics import BaseSemantics
-from ltn.theory import descriptions, reports, saving, serving
+from ltn.theory import descriptions, reports, restoring, saving, serving
+from ltn.theory.writing import WrittenWhole
 from ltn.training.trainer import Trainer
 
 P = ParamSpec("P")
@@ -57,14 +59,15 @@ class Weights(list[Any]):
 
 
 @keras.saving.register_keras_serializable(package="ltn")
-class Theory(keras.Model):
+class Theory(WrittenWhole):
     """A theory <K, G(. | theta), Theta> of Real Logic: axioms, groundings with parameters, operators.
 
     It is a `keras.Model`: `compile`, `fit`, `evaluate`, `save` work as for any other. Training maximises
 
         SatAgg_{phi in K} G_theta(phi) - lambda R(theta)
 
-    by minimising 1 minus the satisfaction; with `log_product`, minus its logarithm.
+    by minimising 1 minus the satisfaction; with `log_product`, minus its logarithm. `ltn.load` reads what
+    `save` has written.
 
     Args:
         semantics: the operators, by the name of a preset or as an `ltn.Semantics`.
@@ -94,7 +97,6 @@ class Theory(keras.Model):
     """
 
     # Set by Keras.
-    optimizer: Any
     train_function: Any
     test_function: Any
 
@@ -316,17 +318,6 @@ class Theory(keras.Model):
 
     # Saving
 
-    def save(self, filepath: Any, *args: Any, **kwargs: Any) -> None:
-        """Write the theory to one `.keras` file; all arguments are those of `keras.Model.save`.
-
-        `ltn.load` and `keras.models.load_model` read it.
-        """
-        if not str(filepath).endswith(".keras"):
-            raise LogicValueError(f"A theory is saved to a file whose name ends with .keras; got {filepath}.")
-        # It raises for what cannot be saved, before an existing file is opened.
-        self.get_config()
-        super().save(filepath, *args, **kwargs)
-
     export = serving.export
 
     def get_config(self) -> dict[str, Any]:
@@ -336,11 +327,16 @@ class Theory(keras.Model):
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Theory:
         """The theory of a configuration; its weights are loaded afterwards."""
-        operators = saving.operators_of(config)
-        theory = cls(
-            operators.semantics, **{key: config.get(key) for key in ("name", "regularizer", "chunk")}
-        )
-        saving.fill(theory.knowledge, config, operators)
+        try:
+            restoring.check(config)
+            operators = restoring.operators_of(config)
+            settings = {key: config[key] for key in ("name", "regularizer", "chunk")}
+            theory = cls(operators.semantics, **settings)
+            restoring.fill(theory.knowledge, config, operators)
+        except Exception as error:
+            # Of one kind, since Keras replaces a TypeError by one that shows the whole configuration.
+            reason = error if isinstance(error, LogicError) else describe(error)
+            raise LogicValueError(f"The theory cannot be made again: {reason}") from error
         return theory
 
     def copy(self) -> Theory:
@@ -364,25 +360,3 @@ class Theory(keras.Model):
 
 def _is_tensor(values: Any) -> bool:
     return tf.is_tensor(values) or isinstance(values, keras.KerasTensor)
-
-
-def load(path: Any) -> Theory:
-    """Read a theory from the `.keras` file that `theory.save(path)` wrote.
-
-    `keras.models.load_model` does the same. Custom layers must be registered with Keras, as usual; no code
-    in the file is executed.
-
-    >>> import ltn, os, tempfile
-    >>> theory = ltn.Theory()
-    >>> A = theory.proposition("A", 0.25)
-    >>> path = os.path.join(tempfile.mkdtemp(), "theory.keras")
-    >>> theory.save(path)
-    >>> ltn.load(path).query("A")
-    Formula(tensor=0.25, free_vars=[])
-    """
-    model = keras.models.load_model(path)
-    if not isinstance(model, Theory):
-        raise LogicTypeError(
-            f"{path} holds a {type(model).__name__}, not a theory: use keras.models.load_model."
-        )
-    return model

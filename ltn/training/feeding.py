@@ -15,6 +15,7 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.knowledge import data as data_module
 from ltn.knowledge.axioms import KnowledgeBase
 from ltn.training import distribution
+from ltn.training.remembered import Keeper
 
 # The size of batches where none is given, as in Keras.
 BATCH_SIZE = 32
@@ -60,9 +61,14 @@ class Feeding:
             and not fed.get("steps_per_epoch")
             and not fed.get("validation_split")
         ):
-            fed["steps_per_epoch"] = distribution.number_of_batches(x, size)
+            fed["steps_per_epoch"] = steps = distribution.number_of_batches(x, size)
             fed["validation_batch_size"] = fed.get("validation_batch_size") or size
-            fed["x"] = data_module.endless_batches(x, size, fed.pop("shuffle", True))
+            done, callbacks = None, keras.tree.flatten(fed["callbacks"] or [])
+            if any(isinstance(callback, Keeper) for callback in callbacks):
+                # It may resume a training, whose next epoch has an order of its own.
+                beginning = distribution.Beginning(steps)
+                fed["callbacks"], done = [beginning, *callbacks], beginning.done
+            fed["x"] = data_module.endless_batches(x, size, fed.pop("shuffle", True), done)
             fed["batch_size"] = None
         if not isinstance(fed["x"], Mapping):
             fed.setdefault("shuffle", False)

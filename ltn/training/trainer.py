@@ -21,6 +21,7 @@ from ltn.knowledge.satisfaction import Satisfaction, note
 from ltn.training import adam, compilation, distribution, trials
 from ltn.training.feeding import Feeding
 from ltn.training.progress import with_line
+from ltn.training.remembered import introduce
 from ltn.training.steps import EVALUATE, AxiomMeans, CompiledStep, Logs, evaluate
 from ltn.training.trials import Trials
 
@@ -147,6 +148,7 @@ class Trainer:
         model = self._model
         if starts is not None or trial_steps is not None:
             trials.check_arguments(1 if starts is None else starts, trial_steps)
+        callbacks = introduce(callbacks)
         if verbose:
             callbacks = with_line(callbacks, self._knowledge)
         settings = {"batch_size": batch_size, "epochs": epochs, "verbose": verbose, "callbacks": callbacks}
@@ -158,7 +160,7 @@ class Trainer:
             # Networks that are built with the first batch are, before any of them is initialised anew.
             first = first or self._batch(next(iter(batches)))
             tried = Trials(starts, steps, batches, verbose != 0)
-            fed["callbacks"] = [*keras.tree.flatten(callbacks or []), tried]
+            fed["callbacks"] = [*keras.tree.flatten(fed["callbacks"] or []), tried]
         self._try(first)
         self._prepare_optimizer()
         history = keras.Model.fit(model, **fed)

@@ -224,3 +224,25 @@ def test_repr(signature: Signature) -> None:
         "father(people) -> people, at(people) -> people * towns; predicates: lives_in(people, towns), "
         "Smokes(people), digit(images, digits), old(ages), near(points, points); propositions: A, B)"
     )
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"domains": 3}, r"`signature\.domains` must be a list; got 3"),
+        ({"domains": [{"name": "people"}]}, "`domain` has no 'shape'"),
+        ({"constants": {"a": "nobody"}}, "no domain 'nobody'"),
+        ({"variables": {"v": []}}, "the names of its parts"),
+        ({"functions": {"f": {"inputs": ["people"]}}}, r"`signature\.functions\.f` has no 'output'"),
+        ({"predicates": {"P": "people"}}, r"`signature\.predicates\.P` must be a list; got 'people'"),
+        ({"propositions": ["a b"]}, "'a b' cannot name a proposition"),
+    ],
+)
+def test_a_configuration_of_another_form_is_refused(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(LogicValueError, match=said):
+        Signature.from_config(example().get_config() | change)
+
+
+def test_an_empty_configuration_is_refused() -> None:
+    with pytest.raises(LogicValueError, match="`signature` has no 'domains'"):
+        Signature.from_config({})

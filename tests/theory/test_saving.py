@@ -14,6 +14,7 @@ from tests.theory.everything import DATA, PEOPLE, everything
 from tests.theory.theories import (
     Array,
     assert_same_weights,
+    classifier,
     knowledge,
     network,
     one_weight,
@@ -270,6 +271,17 @@ class TestWhatIsRestored:
     def test_an_empty_theory(self, tmp_path: Path) -> None:
         ltn.Theory(name="void").save(tmp_path / "theory.keras")
         assert repr(ltn.load(tmp_path / "theory.keras")) == "<Theory 'void': empty>"
+
+    def test_a_variable_without_individuals(self, tmp_path: Path) -> None:
+        theory = classifier()
+        points = theory.signature.domains["points"]
+        theory.variable("nobody", points, values=np.zeros((0, 2)))
+        theory.axiom("forall nobody: A(nobody)", name="idle")
+        theory.save(tmp_path / "theory.keras")
+        loaded = ltn.load(tmp_path / "theory.keras")
+        assert loaded.query("nobody").tensor.shape == (0, 2)
+        assert truth(loaded, "forall nobody: A(nobody)") == 1.0
+        assert loaded.query("A(nobody)").tensor.shape == (0,)
 
     def test_paths_may_be_text(self, tmp_path: Path) -> None:
         one_weight().save(str(tmp_path / "theory.keras"))
