@@ -98,8 +98,9 @@ def _let_graph_keep_gradient(operation: tf.Operation) -> None:
     if name not in kept:
         table = ops.gradient_registry._registry
         kept[name] = gradient = table[name]["type"]
-        found = weakref.ref(gradient, lambda _: table.pop(name, None))
-        table[name] = {**table[name], "type": lambda *given: found()(*given)}
+        # Asked for by operations of the graph alone, which is there then.
+        find: Any = weakref.ref(gradient, lambda _: table.pop(name, None))
+        table[name] = {**table[name], "type": lambda *given: find()(*given)}
 
 
 def is_eager(tensor: tf.Tensor) -> bool:

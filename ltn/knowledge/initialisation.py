@@ -42,8 +42,8 @@ def _initialise(layer: keras.Layer) -> dict[int, np.ndarray]:
     network = layer.network if isinstance(layer, Symbol) else layer
     if not isinstance(network, keras.Layer) or not network.trainable_weights:
         return {}
-    # Layer by layer: a network that shared some of them with this one would be kept by them. The configuration
-    # does not tell which weights are learned: the caller picks those.
+    # Layer by layer: a network that shared some of them with this one would be kept by them. Weights that are
+    # not learned are among them: the caller picks those that are.
     pairs = [(part, rebuild(part)) for part in layers_with_weights(network)]
     return {
         id(weight): value
