@@ -5,8 +5,11 @@ Each function tells the versions on which it was tried. A test of each fails if 
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import math
-from collections.abc import Callable, Mapping
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import keras
@@ -16,6 +19,7 @@ from keras.src.saving.serialization_lib import ObjectSharingScope
 from keras.src.utils.io_utils import ask_to_proceed_with_overwrite
 from tensorflow.python.autograph.core import ag_ctx, config
 from tensorflow.python.eager import record
+from tensorflow.python.framework import ops
 
 # Private methods of keras.Model that a model of ours overrides, and what Keras asks of them.
 # Tried on Keras 3.8 and 3.15.
@@ -52,6 +56,54 @@ def logits_before(output: tf.Tensor) -> Any:
     Tried on Keras 3.8 and 3.15.
     """
     return getattr(output, "_keras_logits", None)
+
+
+def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`tf.custom_gradient` of a function of tensors, which keeps no graph alive; see `keep_no_graph`."""
+    differentiated = tf.custom_gradient(function)
+
+    @functools.wraps(function)
+    def call(*tensors: Any) -> Any:
+        found = differentiated(*tensors)
+        first = found if tf.is_tensor(found) else found[0]
+        if not is_eager(first):
+            _let_graph_keep_gradient(first.op)
+        return found
+
+    return call
+
+
+@contextlib.contextmanager
+def keep_no_graph() -> Iterator[None]:
+    """Within, custom gradients of others, as optimizers have them, keep no graph alive either.
+
+    TensorFlow writes the gradient of each call of `tf.custom_gradient` in a graph into a table, for ever, and
+    with it the whole graph, of some megabytes, that the gradient reads. Now the graph keeps the gradient, and
+    the table finds it while the graph is there. Tried on TensorFlow 2.21.
+    """
+    if tf.executing_eagerly():
+        yield
+        return
+    graph = tf.compat.v1.get_default_graph()
+    before = len(graph.get_operations())
+    yield
+    for operation in graph.get_operations()[before:]:
+        if operation.type == "IdentityN" and "_gradient_op_type" in operation.node_def.attr:
+            _let_graph_keep_gradient(operation)
+
+
+def _let_graph_keep_gradient(operation: tf.Operation) -> None:
+    name = operation.get_attr("_gradient_op_type").decode()
+    graph: Any = operation.graph
+    if not hasattr(graph, "_gradients_of_ltn"):
+        graph._gradients_of_ltn = {}
+    kept = graph._gradients_of_ltn
+    if name not in kept:
+        table = ops.gradient_registry._registry
+        kept[name] = gradient = table[name]["type"]
+        # Asked for by operations of the graph alone, which is there then.
+        find: Any = weakref.ref(gradient, lambda _: table.pop(name, None))
+        table[name] = {**table[name], "type": lambda *given: find()(*given)}
 
 
 def is_eager(tensor: tf.Tensor) -> bool:

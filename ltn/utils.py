@@ -12,6 +12,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from ltn._private import custom_gradient
 from ltn.core import Function, Predicate
 from ltn.core.models import LogitsModel
 from ltn.errors import LogicTypeError, LogicValueError
@@ -188,7 +189,7 @@ def norm(vectors: tf.Tensor, features: Sequence[int]) -> tf.Tensor:
     return _root(tf.reduce_sum(tf.square(vectors), axis=features))
 
 
-@tf.custom_gradient
+@custom_gradient
 def _root(squared: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
     # The root's gradient is infinite at 0: there it is taken as 0.
     root = tf.sqrt(squared)

@@ -1,10 +1,12 @@
 """What is private in Keras and TensorFlow is there, and does what the library takes it to do."""
 
+import gc
 import importlib
 import inspect
 import pkgutil
 import re
 import sys
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +166,50 @@ def test_logits_are_attached_to_what_activations_return(activation: str, compile
     found = (tf.function(logits) if compiled else logits)(tf.constant([[100.0, 50.0]]))
     assert_close(found, [[150.0, 150.0]])
     assert _private.logits_before(keras.layers.Dense(2)(X)) is None
+
+
+@_private.custom_gradient
+def _tripled(x: tf.Tensor) -> tuple[tf.Tensor, Any]:
+    return 2.0 * x, lambda upstream: 3.0 * upstream
+
+
+def _slope(function: Any) -> Any:
+    with tf.GradientTape() as tape:
+        x = tf.constant(1.0)
+        tape.watch(x)
+        return tape.gradient(function(x), x)
+
+
+def test_custom_gradients_are_found_while_their_graph_is_there() -> None:
+    def repeated(x: tf.Tensor) -> tf.Tensor:
+        return tf.while_loop(lambda n, _: n < 3, lambda n, x: (n + 1, _tripled(x)), (0, x))[1]
+
+    def branch(x: tf.Tensor) -> tf.Tensor:
+        return tf.cond(x > 0.0, lambda: _tripled(x), lambda: x)
+
+    for function, slope in ((_tripled, 3.0), (repeated, 27.0), (branch, 3.0)):
+        compiled = tf.function(function)
+        found = [_slope(function), _slope(compiled), tf.function(lambda f=compiled: _slope(f))()]
+        assert_close(found, [slope] * 3)
+
+
+def test_graphs_with_custom_gradients_are_freed() -> None:
+    optimizer, weight = keras.optimizers.Adam(), keras.Variable(1.0)
+    optimizer.build([weight])
+
+    def step(x: tf.Tensor) -> tf.Tensor:
+        with _private.keep_no_graph():
+            optimizer.apply_gradients([(x, weight)])
+        return _tripled(x)
+
+    graph = weakref.ref(tf.function(step).get_concrete_function(tf.TensorSpec([])).graph)
+    gc.collect()
+    assert graph() is None
+
+
+def test_no_custom_gradient_keeps_its_graph() -> None:
+    users = [path.name for path in PACKAGE.rglob("*.py") if "tf.custom_gradient" in path.read_text()]
+    assert users == ["_private.py"]
 
 
 def test_eager_tensors() -> None:

@@ -50,7 +50,7 @@ def map_slices(
         _check_repeatable(world, node, scope, weights)
         return tuple(found)
 
-    @tf.custom_gradient
+    @_private.custom_gradient
     def map_all(*given: tf.Tensor) -> tuple[list[tf.Tensor], Callable[..., Any]]:
         # No tape may keep the slices.
         values = [tf.stop_gradient(value) for value in given]
@@ -87,7 +87,7 @@ def map_slices(
     return map_all(*inputs, *data.values())
 
 
-@tf.custom_gradient
+@_private.custom_gradient
 def _forbid_second_derivatives(*slopes: tf.Tensor) -> tuple[list[tf.Tensor], Callable[..., Any]]:
     """The slopes themselves, which cannot be differentiated again: the slices are forgotten."""
 

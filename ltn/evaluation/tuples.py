@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from ltn._private import custom_gradient
 from ltn.core import axes
 from ltn.core.expressions import as_float_tensor
 from ltn.errors import LogicValueError
@@ -280,7 +281,7 @@ def rows_of(table: tf.Tensor, index: tf.Tensor, ascending: bool = False) -> tf.T
     `ascending` promises that no index is less than the one before.
     """
 
-    @tf.custom_gradient
+    @custom_gradient
     def read(table: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
         count = axes.size_of(table, 0)
         return tf.gather(table, index), lambda upstream: _sums(upstream, index, count, ascending)
@@ -291,7 +292,7 @@ def rows_of(table: tf.Tensor, index: tf.Tensor, ascending: bool = False) -> tf.T
 def _sums(rows: tf.Tensor, index: tf.Tensor, count: axes.Size, ascending: bool) -> tf.Tensor:
     """The sums (n, *rest) of the rows that have the same index."""
 
-    @tf.custom_gradient
+    @custom_gradient
     def add_up(rows: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
         return _add_up(rows, index, count, ascending), lambda upstream: rows_of(upstream, index, ascending)
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import tensorflow as tf
 
+from ltn._private import custom_gradient
 from ltn.fuzzy_ops.aggregation import Aggregator
 from ltn.fuzzy_ops.arguments import as_scalar, check_scalar, is_number
 from ltn.fuzzy_ops.base import eps, not_zeros
@@ -357,7 +358,7 @@ def _mean_of_projections(xs: tf.Tensor, selection: Statistics, p: int, of_errors
     count = tf.maximum(selection.count, 1.0)
     slope = eps - 1.0 if of_errors else 1.0 - eps
 
-    @tf.custom_gradient
+    @custom_gradient
     def mean(xs: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
         projections = not_zeros(1.0 - xs if of_errors else xs)
         found = _root(selection.mean(_power(projections, p)), p)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import tensorflow as tf
 
+from ltn._private import custom_gradient
 from ltn.fuzzy_ops.aggregation import Aggregator
 from ltn.fuzzy_ops.aggregators import PowerAggregator
 from ltn.fuzzy_ops.arguments import check_scalar, truth_values
@@ -23,7 +24,7 @@ from ltn.fuzzy_ops.selection import Statistics
 log_zero: float = -1e4
 
 
-@tf.custom_gradient
+@custom_gradient
 def _bounded_log(t: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
     # log(t) exactly, but kept in [log_zero, 0]: t may leave [0, 1] by rounding. Its gradient is 1/t down to
     # eps and stays 1/eps below, so that it neither overflows nor, at 0, vanishes. The paper's projection pi_0

@@ -12,7 +12,7 @@ import numpy as np
 from ltn.core import Proposition
 from ltn.core.symbols import Symbol
 from ltn.evaluation.individuals import Individuals
-from ltn.knowledge.networks import rebuild
+from ltn.knowledge.networks import layers_with_weights, rebuild
 
 
 def values_of(variables: Sequence[keras.Variable]) -> list[np.ndarray]:
@@ -42,5 +42,11 @@ def _initialise(layer: keras.Layer) -> dict[int, np.ndarray]:
     network = layer.network if isinstance(layer, Symbol) else layer
     if not isinstance(network, keras.Layer) or not network.trainable_weights:
         return {}
-    # The configuration does not tell which weights are learned: the caller picks those.
-    return dict(zip(map(id, network.weights), values_of(rebuild(network).weights), strict=True))
+    # Layer by layer: a network that shared some of them with this one would be kept by them. Weights that are
+    # not learned are among them: the caller picks those that are.
+    pairs = [(part, rebuild(part)) for part in layers_with_weights(network)]
+    return {
+        id(weight): value
+        for part, twin in pairs
+        for weight, value in zip(part.weights, values_of(twin.weights), strict=True)
+    }

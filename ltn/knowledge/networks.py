@@ -34,23 +34,56 @@ def try_network(symbol: Symbol, domains: Sequence[Domain], output: Domain | None
         )
 
 
+def layers_with_weights(network: keras.Layer) -> list[keras.Layer]:
+    """The layers that a network is made of, and that have weights; of other than Keras's models, itself."""
+    pending, found = [network], {}
+    while pending:
+        layer = pending.pop(0)
+        if _is_graph(layer):
+            pending = [*layer.layers, *pending]
+        elif layer.weights:
+            found[id(layer)] = layer
+    return list(found.values())
+
+
+def _is_graph(layer: keras.Layer) -> bool:
+    """Whether a layer is a model that Keras makes of other layers: sequential or functional."""
+    return isinstance(layer, keras.Sequential) or bool(getattr(layer, "inputs", None))
+
+
+def _without_weights(layer: keras.Layer) -> keras.Layer:
+    """A twin of a layer without weights; the layer itself where it may hold what its configuration lacks.
+
+    Keras notes in a layer each network that it is part of, and so keeps all networks that share it.
+    """
+    if not type(layer).__module__.startswith("keras."):
+        return layer
+    try:
+        return type(layer).from_config(layer.get_config())
+    except (NotImplementedError, TypeError, ValueError):
+        # It calls a function of the user, as a Lambda does.
+        return layer
+
+
 def rebuild(network: keras.Layer, twins: dict[int, keras.Layer] | None = None) -> keras.Layer:
     """A network of the same configuration, with weights of its own, initialised afresh.
 
     `twins` holds the layers that were rebuilt before, by the identity of the original: what networks share
-    stays shared. Layers without weights are shared by both.
+    stays shared. Layers without weights are shared by both, unless they come with Keras.
     """
     twins = {} if twins is None else twins
 
     def twin_of(layer: keras.Layer) -> keras.Layer:
         if id(layer) not in twins:
-            if not layer.weights and not isinstance(layer, keras.layers.InputLayer):
-                twins[id(layer)] = layer
-            elif isinstance(layer, keras.Sequential) or getattr(layer, "inputs", None):
-                twins[id(layer)] = keras.models.clone_model(layer, clone_function=twin_of)
-            else:
-                twins[id(layer)] = type(layer).from_config(layer.get_config())
+            twins[id(layer)] = make_twin(layer)
         return twins[id(layer)]
+
+    def make_twin(layer: keras.Layer) -> keras.Layer:
+        if _is_graph(layer):
+            return keras.models.clone_model(layer, clone_function=twin_of)
+        if layer.weights or isinstance(layer, keras.layers.InputLayer):
+            return type(layer).from_config(layer.get_config())
+        return _without_weights(layer)
 
     problem = "its weights are others then."
     shapes = [tuple(weight.shape) for weight in network.weights]

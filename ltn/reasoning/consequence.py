@@ -31,6 +31,9 @@ _AT_LEAST_0 = (lambda number: 0.0 <= number < float("inf"), "a number, at least 
 _WHOLE = (lambda number: isinstance(number, int | np.integer) and number >= 1, "a whole number, at least 1")
 # Bounds further apart than this do not pin a formula down.
 _WIDE = 0.25
+# What every optimizer of a search is called: TensorFlow keeps some kilobytes for each name of a variable, for
+# ever, and Keras would number the names.
+_SEARCH = "search"
 _RULES: dict[str, tuple[Callable[[Any], Any], str]] = {
     "q": (lambda number: 0.5 < number < 1.0, "a number between 0.5 and 1, both excluded"),
     "slack": (lambda number: number >= 1.0, "a number, at least 1, which is the paper's definition"),
@@ -292,12 +295,13 @@ class _Finder:
 def _optimizer(effort: Effort) -> Any:
     if effort.optimizer is None:
         # Large steps first, to get anywhere; small ones last, to settle where the satisfaction is q.
-        return keras.optimizers.RMSprop(keras.optimizers.schedules.CosineDecay(0.05, effort.steps))
+        decay = keras.optimizers.schedules.CosineDecay(0.05, effort.steps)
+        return keras.optimizers.RMSprop(decay, name=_SEARCH)
     given = find_in_keras("optimizer", keras.optimizers.get, effort.optimizer)
     rate = float(given.learning_rate)
     if not 0.0 <= rate < float("inf"):
         raise LogicValueError(f"`optimizer` must have a finite learning rate, at least 0; it has {rate:g}.")
-    return type(given).from_config(given.get_config())
+    return type(given).from_config(given.get_config() | {"name": _SEARCH})
 
 
 def _curve(runs: list[BestGrounding]) -> pd.DataFrame:

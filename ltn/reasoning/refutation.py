@@ -9,6 +9,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from ltn._private import keep_no_graph
 from ltn.errors import LogicValueError
 from ltn.knowledge import questions
 from ltn.knowledge.initialisation import values_of
@@ -99,7 +100,6 @@ class Search:
         self._optimizer = optimizer
         optimizer.build(self._point)
         self._at_start = values_of(optimizer.variables)
-        # Data are arguments: Keras keeps the graphs of optimizers alive, with all that they have captured.
         # TensorFlow would warn of many traces of one function, if it did not get a concrete one.
         self._descend = tf.function(self._descent, autograph=False).get_concrete_function(
             tf.TensorSpec([], tf.int32),
@@ -210,7 +210,8 @@ class Search:
         # A weight on which neither the axioms nor the formula depend has no gradient.
         moved = [pair for pair in gradients if pair[0] is not None]
         if moved:
-            self._optimizer.apply_gradients(moved)
+            with keep_no_graph():
+                self._optimizer.apply_gradients(moved)
         return tf.stack([loss, found.satisfaction, found.formula])
 
     def _keep_best(self, goal: Goal, reached: tf.Tensor, value: tf.Tensor) -> None:

@@ -213,7 +213,7 @@ class Trainer:
         # A weight that no axiom mentions has no gradient.
         learned = [pair for pair in gradients if pair[0] is not None]
         if learned:
-            with adam.fuse(model):
+            with adam.fuse(model), _private.keep_no_graph():
                 model.optimizer.apply_gradients(learned)
         else:
             warnings.warn("No axiom depends on a weight that is trainable: nothing is learned.", stacklevel=3)
