@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ltn.errors import LogicValueError
+from ltn.errors import LogicValueError, NotFiniteError
 
 # Softmax and sums of probabilities leave [0, 1] by a few units in the last place of float32.
 _ROUNDING = 1e-5
@@ -62,10 +62,11 @@ def check(
     if tf.executing_eagerly():
         invalid = values.numpy()[~valid(values).numpy()]
         if invalid.size:
+            kind = LogicValueError
             if np.isnan(invalid).any():
-                advice = "NaN comes from inputs or weights that are not finite."
+                kind, advice = NotFiniteError, "NaN comes from inputs or weights that are not finite."
             share = f"{invalid.size} of {tf.size(values)} values are invalid"
-            raise LogicValueError(f"{requirement}; got {invalid[0]:g} ({share}). {advice}".rstrip())
+            raise kind(f"{requirement}; got {invalid[0]:g} ({share}). {advice}".rstrip())
     else:
         check_in_graph(values, valid, requirement)
 

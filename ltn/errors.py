@@ -1,6 +1,6 @@
 """Errors that the library raises: one root, each leaf also the built-in kind that callers expect."""
 
-__all__ = ["LogicError", "LogicTypeError", "LogicValueError"]
+__all__ = ["LogicError", "LogicTypeError", "LogicValueError", "NotFiniteError"]
 
 
 class LogicError(Exception):
@@ -23,6 +23,14 @@ class LogicValueError(LogicError, ValueError):
     Traceback (most recent call last):
     ...
     ltn.errors.LogicValueError: `truth_value` must lie in [0, 1]; got 1.5.
+    """
+
+
+class NotFiniteError(LogicValueError):
+    """Numbers are NaN or infinite: those of data, truth values, or those of a step of training.
+
+    >>> issubclass(NotFiniteError, LogicValueError)
+    True
     """
 
 

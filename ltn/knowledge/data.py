@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
-from ltn.errors import LogicTypeError, LogicValueError
+from ltn.errors import LogicTypeError, LogicValueError, NotFiniteError
 from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.language import Domain, Signature
 from ltn.language.names import list_names, nearest
@@ -112,7 +112,7 @@ def _check_values(name: str, domain: Domain, values: np.ndarray) -> None:
     finite = np.isfinite(values)
     if not finite.all():
         row = int(np.argwhere(~finite)[0][0])
-        raise LogicValueError(
+        raise NotFiniteError(
             f"The data of '{name}' hold {int((~finite).sum())} values that are NaN or infinite, the first "
             f"in row {row}. Remove or replace them."
         )
