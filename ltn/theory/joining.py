@@ -62,5 +62,6 @@ def _check_layers(model: keras.Model, theory: Theory) -> None:
         raise LogicValueError(
             f"The theory is not about the model: the networks of {list_names(list(networks))} have no layer "
             f"in common with the model '{model.name}', which would learn nothing from the axioms. Ground a "
-            "predicate in it: theory.predicate('P', (points, classes), ltn.Predicate.FromLogits(model))."
+            "predicate in it: theory.predicate('P', (points, classes), ltn.Predicate.FromLogits(model, "
+            "'softmax'))."
         )

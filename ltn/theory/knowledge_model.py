@@ -16,9 +16,9 @@ from ltn.evaluation import replicas
 from ltn.knowledge.axioms import check_weight
 from ltn.theory import joining
 from ltn.theory.theory import Theory
-from ltn.training import balance, collapse, compilation, culprits, distribution, mixture, steps
+from ltn.training import arguments, balance, collapse, compilation, culprits, distribution, mixture, steps
 from ltn.training.finite import FiniteSteps, check_on_nan
-from ltn.training.schedules import ByEpoch, EpochHistory, Scheduled
+from ltn.training.schedules import ByEpoch, Scheduled, with_history
 
 BALANCED = "balanced"
 
@@ -158,6 +158,7 @@ class KnowledgeModel(keras.Model):
         `on_nan` is as for a theory: what becomes of a step whose loss or gradients are not finite.
         """
         # Saved as it was given: "auto" is decided by the device on which the model is loaded.
+        arguments.check_compile(optimizer, jit_compile, **kwargs)
         self._asked_xla = jit_compile
         self._finite.on_nan = check_on_nan(on_nan)
         jit = compilation.choose_xla(self.distribute_strategy, jit_compile, kwargs.get("run_eagerly"))
@@ -194,6 +195,8 @@ class KnowledgeModel(keras.Model):
                 `x` is a `tf.data.Dataset`, another one, of batches of inputs: a step takes a batch of each.
         """
         settings = dict(zip(("validation_split", "validation_data", "shuffle"), args, strict=False)) | kwargs
+        given = {"batch_size": batch_size, "epochs": epochs, "verbose": verbose, "callbacks": callbacks}
+        arguments.check_fit(given | settings)
         if "starts" in settings:
             raise LogicTypeError("`starts` is for theories; a model with knowledge takes none.")
         if unlabelled is not None:
@@ -202,15 +205,8 @@ class KnowledgeModel(keras.Model):
             weights, shuffle = settings.pop("sample_weight", None), settings.pop("shuffle", True)
             x = mixture.mix(x, y, weights, unlabelled, batch_size, shuffle)
             y, batch_size, settings["shuffle"] = None, None, False
-        watch = EpochHistory()
-        if isinstance(callbacks, keras.callbacks.CallbackList):
-            callbacks.append(watch)
-        else:
-            given = [] if callbacks is None else callbacks
-            # Last, as the history that Keras would add: it keeps what other callbacks add to the logs.
-            callbacks = [*(given if isinstance(given, list | tuple) else [given]), watch]
         try:
-            return super().fit(x, y, batch_size, epochs, verbose, callbacks, **settings)
+            return super().fit(x, y, batch_size, epochs, verbose, with_history(callbacks), **settings)
         finally:
             self._weight.assign(self._full_weight)
 
@@ -261,7 +257,7 @@ class KnowledgeModel(keras.Model):
         pairs = list(itertools.compress(zip(gradients, weights, strict=True), known))
         loss = self._join(task, axioms, share) * replicas.count()
         applied = self._finite.apply(loss, pairs, moving, data)
-        counted, size = self._finite.counted(loss, _size(x), applied)
+        counted, size = self._finite.counted(loss, mixture.size(x), applied)
         _private.loss_tracker(self).update_state(counted, sample_weight=size)
         self._note(y, y_pred, truths, size, applied)
         logs = self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
@@ -277,7 +273,7 @@ class KnowledgeModel(keras.Model):
     ) -> tf.Tensor:
         """The task loss plus weight * (1 - satisfaction)."""
         task, axioms, truths = self._both_losses(x, y, y_pred, sample_weight, training)
-        self.theory.trainer.means.update_state(truths, _size(x))
+        self.theory.trainer.means.update_state(truths, mixture.size(x))
         return self._join(task, axioms, self._weight if self._balance is None else self._balance.weight)
 
     def _join(self, task: tf.Tensor, axioms: tf.Tensor, weight: Any) -> tf.Tensor:
@@ -315,7 +311,7 @@ class KnowledgeModel(keras.Model):
         """The logs by name; raise where an axiom has the name of another metric."""
         own = {"loss", *self.theory.trainer.means.names}
         others = [metric for metric in super().metrics if metric.name != "loss"]
-        names = {name for metric in others for name in _names(metric)}
+        names = {name for metric in others for name in steps.names_of(metric)}
         if names & own:
             name = sorted(names & own)[0]
             raise LogicValueError(f"'{name}' is the name of an axiom and of a metric: rename one of them.")
@@ -323,8 +319,9 @@ class KnowledgeModel(keras.Model):
 
     def evaluate(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Any:
         """As `keras.Model.evaluate`: a list in the order of `metrics_names`, or with names."""
-        arguments = {"x": x, "y": y, **dict(zip(steps.EVALUATE[2:], args, strict=False)), **kwargs}
-        return steps.evaluate(super().evaluate, lambda: self.metrics_names, **arguments)
+        given = dict(zip(steps.EVALUATE[2:], args, strict=False)) | kwargs
+        arguments.check_fit(given)
+        return steps.evaluate(super().evaluate, lambda: self.metrics_names, x=x, y=y, **given)
 
     def export(self, filepath: Any, *args: Any, **kwargs: Any) -> None:
         """Write the model within, which predicts, for serving: as `keras.Model.export`."""
@@ -401,12 +398,3 @@ class KnowledgeModel(keras.Model):
         parts = {name: keras.saving.deserialize_keras_object(config[name]) for name in ("model", "theory")}
         weight = config["weight"]
         return cls(**config | parts | {"weight": dict(weight) if isinstance(weight, list) else weight})
-
-
-def _size(x: Any) -> tf.Tensor:
-    return tf.shape(keras.tree.flatten(mixture.labelled_part(x))[0])[0]
-
-
-def _names(metric: keras.metrics.Metric) -> list[str]:
-    result = metric.result()
-    return list(result) if isinstance(result, dict) else [metric.name]

@@ -42,7 +42,7 @@ def of_theory(
         if batch is None:
             return _UNKNOWN
         x, _, weights = keras.utils.unpack_x_y_sample_weight(batch)
-        found = _in_evaluation(lambda x=x: model.call(read_batch(language.signature, x)))
+        found = _in_evaluation(partial(_call, model, language, x))
         if found is None:
             data = with_weights(read_batch(language.signature, x), weights)
             found = _in_gradients(language, model.trainable_variables, partial(loss, data))
@@ -78,6 +78,10 @@ def of_model(
         or _in_gradients(language, model.trainable_variables, lambda: loss(x, y, weights))
         or _NOBODY
     )
+
+
+def _call(model: Any, language: Language, data: Data) -> Any:
+    return model.call(read_batch(language.signature, data))
 
 
 def _in_arrays(arrays: Mapping[str, Any]) -> str | None:

@@ -128,3 +128,9 @@ def evaluate(keras_evaluate: Callable[..., Any], order: Callable[[], Sequence[st
     logs = keras_evaluate(**arguments, return_dict=True)
     logs = {name: logs[name] for name in (*order(), *logs) if name in logs}
     return logs if wants_names else list(logs.values())
+
+
+def names_of(metric: keras.metrics.Metric) -> list[str]:
+    """What the logs call the results of a metric."""
+    result = metric.result()
+    return list(result) if isinstance(result, dict) else [metric.name]

@@ -17,7 +17,8 @@ from ltn.fuzzy_ops.base import as_written
 from ltn.knowledge.axioms import KnowledgeBase
 from ltn.knowledge.data import Data, read_batch, with_weights
 from ltn.knowledge.satisfaction import Satisfaction, note
-from ltn.training import compilation, culprits, distribution, trials
+from ltn.knowledge.streams import as_logic_errors
+from ltn.training import arguments, compilation, culprits, distribution
 from ltn.training.feeding import Feeding
 from ltn.training.finite import FiniteSteps, check_on_nan
 from ltn.training.progress import with_line
@@ -71,6 +72,7 @@ class Trainer:
         logs leave it out. With "ignore" it is applied, and makes the weights NaN.
         """
         model = self._model
+        arguments.check_compile(optimizer, jit_compile, **kwargs)
         compilation.check_arguments(model.distribute_strategy, args, kwargs)
         self.finite.on_nan = check_on_nan(on_nan)
         self._jit_compile = jit_compile
@@ -149,11 +151,14 @@ class Trainer:
         3      0.71          0.29      4   False
         """
         model = self._model
-        if starts is not None or trial_steps is not None:
-            trials.check_arguments(1 if starts is None else starts, trial_steps)
+        settings = {"batch_size": batch_size, "epochs": epochs, "verbose": verbose, "callbacks": callbacks}
+        arguments.check_fit(settings | kwargs)
+        for name, count in (("starts", starts), ("trial_steps", trial_steps)):
+            if count is not None:
+                arguments.check_count(name, count)
         if verbose:
             callbacks = with_line(callbacks, self._knowledge)
-        settings = {"batch_size": batch_size, "epochs": epochs, "verbose": verbose, "callbacks": callbacks}
+        settings["callbacks"] = callbacks
         can_be_endless = model.compiled and model.steps_per_execution == 1
         fed, first = self._feeding().for_fit(x, y, settings | kwargs, can_be_endless)
         tried = None
@@ -165,7 +170,8 @@ class Trainer:
             fed["callbacks"] = [*keras.tree.flatten(callbacks or []), tried]
         self._try(first)
         self._prepare_optimizer()
-        history = keras.Model.fit(model, **fed)
+        with as_logic_errors():
+            history = keras.Model.fit(model, **fed)
         last = {name: values[-1] for name, values in history.history.items() if values}
         note(self._knowledge.axiom_list, last, "the last epoch of fit")
         if tried is not None:
@@ -180,13 +186,15 @@ class Trainer:
         A list in the order of `theory.metrics_names`; with `return_dict=True` a dictionary by name. The data,
         and `sample_weight`, are as for `fit`.
         """
-        arguments = {"batch_size": batch_size, **dict(zip(EVALUATE[3:], args, strict=False)), **kwargs}
+        given = {"batch_size": batch_size, **dict(zip(EVALUATE[3:], args, strict=False)), **kwargs}
         if _private.is_validation(kwargs):
-            return keras.Model.evaluate(self._model, x, **arguments)
-        if arguments.get("verbose", "auto"):
-            arguments["callbacks"] = with_line(arguments.get("callbacks"), self._knowledge)
-        fed = self._feeding().for_evaluate(x, y, arguments)
-        found = evaluate(partial(keras.Model.evaluate, self._model), lambda: self.metrics_names, **fed)
+            return keras.Model.evaluate(self._model, x, **given)
+        arguments.check_fit(given)
+        if given.get("verbose", "auto"):
+            given["callbacks"] = with_line(given.get("callbacks"), self._knowledge)
+        fed = self._feeding().for_evaluate(x, y, given)
+        with as_logic_errors():
+            found = evaluate(partial(keras.Model.evaluate, self._model), lambda: self.metrics_names, **fed)
         named = found if isinstance(found, dict) else dict(zip(self.metrics_names, found, strict=False))
         note(self._knowledge.axiom_list, named, "evaluate")
         return found
@@ -197,7 +205,10 @@ class Trainer:
         """The satisfaction and the value of each axiom, an array with one entry per batch of the data."""
         names = ("verbose", "steps", "callbacks")
         kwargs |= {"batch_size": batch_size, **dict(zip(names, args, strict=False))}
-        found = keras.Model.predict(self._model, **self._feeding().for_evaluate(x, None, kwargs))
+        arguments.check_fit(kwargs)
+        fed = self._feeding().for_evaluate(x, None, kwargs)
+        with as_logic_errors():
+            found = keras.Model.predict(self._model, **fed)
         # All replicas return the same.
         count = self._model.distribute_strategy.num_replicas_in_sync
         return {name: values[::count] for name, values in found.items()}
@@ -370,7 +381,8 @@ class Trainer:
         return self._loss(self._model(batch, training=False, as_truths=False))
 
     def _feeding(self) -> Feeding:
-        return Feeding(self._knowledge, self._model.distribute_strategy)
+        learns_nan = self.finite.on_nan != "raise"
+        return Feeding(self._knowledge, self._model.distribute_strategy, learns_nan)
 
     def _try(self, batch: Data) -> None:
         """Evaluate a first batch eagerly, where truth values and sizes are checked, once for these axioms."""
