@@ -7,6 +7,7 @@ All Keras callbacks work with a theory; its logs hold the satisfaction and the v
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 import os
 import re
@@ -21,6 +22,7 @@ from ltn import files
 from ltn._private import start_at_epoch
 from ltn.errors import LogicError, LogicFileError, LogicTypeError, LogicValueError
 from ltn.knowledge.axioms import Axiom
+from ltn.semantics import LogSemantics, Semantics
 from ltn.theory import KnowledgeModel, Theory
 from ltn.training.remembered import changed, decode, encode, remembered
 from ltn.training.schedules import ByEpoch, check_epochs, value_at
@@ -196,6 +198,7 @@ class Schedule(keras.callbacks.Callback):
         axiom: str | None = None,
     ):
         super().__init__()
+        _check_name(name)
         self.name = name
         self.values = check_epochs(values)
         self.axiom = axiom
@@ -236,3 +239,13 @@ class Schedule(keras.callbacks.Callback):
                 'Schedule("weight", values, axiom="name").'
             )
         return lambda weight: setattr(owner, "weight", weight)
+
+
+def _check_name(name: Any) -> None:
+    """Raise for what is no hyper-parameter of any operator; the semantics of a theory may lack others."""
+    symbols = [field.name.lower() for kind in (Semantics, LogSemantics) for field in dataclasses.fields(kind)]
+    if not isinstance(name, str) or (name != "weight" and name.rpartition("_")[2] not in symbols):
+        raise LogicTypeError(
+            f"There is no hyper-parameter `{name}`: a schedule is for one of an operator, as 'p_forall' or "
+            "'stable_exists', or for 'weight'. theory.hyperparameters has the names."
+        )

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import tensorflow as tf
 
-from ltn.errors import LogicTypeError, LogicValueError
+from ltn.errors import LogicTypeError, LogicValueError, NotFiniteError
 
 T = TypeVar("T")
 
@@ -66,10 +66,11 @@ def check(
     if tf.executing_eagerly():
         invalid = values.numpy()[~valid(values).numpy()]
         if invalid.size:
+            kind = LogicValueError
             if np.isnan(invalid).any():
-                advice = "NaN comes from inputs or weights that are not finite."
+                kind, advice = NotFiniteError, "NaN comes from inputs or weights that are not finite."
             share = f"{invalid.size} of {tf.size(values)} values are invalid"
-            raise LogicValueError(f"{requirement}; got {invalid[0]:g} ({share}). {advice}".rstrip())
+            raise kind(f"{requirement}; got {invalid[0]:g} ({share}). {advice}".rstrip())
     else:
         check_in_graph(values, valid, requirement)
 

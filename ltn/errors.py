@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Iterator
 
-__all__ = ["LogicError", "LogicFileError", "LogicTypeError", "LogicValueError"]
+__all__ = ["LogicError", "LogicFileError", "LogicTypeError", "LogicValueError", "NotFiniteError"]
 
 
 class LogicError(Exception):
@@ -39,6 +39,14 @@ class LogicFileError(LogicValueError, OSError):
     Traceback (most recent call last):
     ...
     ltn.errors.LogicFileError: missing.txt: there is no such file.
+    """
+
+
+class NotFiniteError(LogicValueError):
+    """Numbers are NaN or infinite: those of data, truth values, or those of a step of training.
+
+    >>> issubclass(NotFiniteError, LogicValueError)
+    True
     """
 
 

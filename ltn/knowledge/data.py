@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
-from ltn.errors import LogicTypeError, LogicValueError
+from ltn.errors import LogicTypeError, LogicValueError, NotFiniteError
 from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.fuzzy_ops.arguments import LARGEST_WEIGHT
 from ltn.language import Domain, Signature
@@ -27,7 +27,7 @@ Data = Mapping[str, Any]
 # What a batch holds where the axioms need no data (tf.data has no empty elements); not a legal name.
 NOTHING = "no data"
 # The columns of a batch that are not individuals.
-_OTHERS = (NOTHING, ROW_WEIGHTS)
+OTHERS = (NOTHING, ROW_WEIGHTS)
 
 
 # Individuals
@@ -46,7 +46,7 @@ def read_individuals(name: str, domain: Domain, values: Any) -> Any:
     _check_shape(name, domain, tuple(array.shape))
     array = array[:, np.newaxis] if array.shape.rank == 1 and domain.shape == (1,) else array
     if tf.executing_eagerly():
-        _check_values(name, domain, array.numpy())
+        check_values(name, domain, array.numpy())
     return array
 
 
@@ -115,19 +115,22 @@ def _check_shape(name: str, domain: Domain, shape: tuple[int | None, ...]) -> No
         )
 
 
-def _check_values(name: str, domain: Domain, values: np.ndarray) -> None:
+def check_values(name: str, domain: Domain, values: np.ndarray, may_be_nan: bool = False) -> None:
+    """Raise unless individuals, (k, *features), are finite and belong to their domain."""
     finite = np.isfinite(values)
-    if not finite.all():
+    if not (finite.all() or may_be_nan):
         row = int(np.argwhere(~finite)[0][0])
-        raise LogicValueError(
+        raise NotFiniteError(
             f"The data of '{name}' hold {int((~finite).sum())} values that are NaN or infinite, the first "
             f"in row {row}. Remove or replace them."
         )
-    _check_all(domain.contains(values), f"leave the bounds {domain.bounds} of the domain", name, domain)
+    excused = ~finite.reshape(len(values), -1).all(axis=1)
+    inside = domain.contains(values) | excused
+    _check_all(inside, f"leave the bounds {domain.bounds} of the domain", name, domain)
     if domain.features is not None:
         axes = tuple(range(2, values.ndim + 1))
         known = np.all(values[:, np.newaxis] == domain.features[np.newaxis], axis=axes).any(axis=1)
-        _check_all(known, "are not individuals of the finite domain", name, domain)
+        _check_all(known | excused, "are not individuals of the finite domain", name, domain)
 
 
 def _check_all(inside: np.ndarray, what: str, name: str, domain: Domain) -> None:
@@ -147,7 +150,7 @@ def read_batch(signature: Signature, data: Any) -> dict[str, Any]:
     columns = as_columns(data)
     _check_names(signature, columns)
     return {
-        name: values if name in _OTHERS else read_individuals(name, _domain(signature, name), values)
+        name: values if name in OTHERS else read_individuals(name, domain_of(signature, name), values)
         for name, values in columns.items()
     }
 
@@ -179,14 +182,14 @@ def labels_in(data: Data) -> dict[str, list[Any]]:
 def _check_names(signature: Signature, names: Iterable[str]) -> None:
     """Raise for data under a name that is neither a variable nor a domain."""
     for name in names:
-        if name not in signature.variables and name not in signature.domains and name not in _OTHERS:
+        if name not in signature.variables and name not in signature.domains and name not in OTHERS:
             known = [*signature.variables, *signature.domains]
             close = nearest(str(name), known)
             hint = f"Did you mean '{close}'?" if close else f"Declared are: {list_names(known)}."
             raise LogicValueError(f"Data came for {name!r}, which is not a variable of the theory. {hint}")
 
 
-def _domain(signature: Signature, name: str) -> Domain:
+def domain_of(signature: Signature, name: str) -> Domain:
     """The domain of the individuals given under the name of a variable, or of the domain itself."""
     return signature.variables[name] if name in signature.variables else signature.domains[name]
 
@@ -314,7 +317,7 @@ def read_dataset(
     _check_names(signature, spec)
     for name, tensor in spec.items():
         try:
-            _check_shape(name, _domain(signature, name), tuple(tensor.shape))
+            _check_shape(name, domain_of(signature, name), tuple(tensor.shape))
         except LogicValueError as error:
             raise LogicValueError(
                 f"{error} A data set yields batches: `dataset.batch(32)` makes them."

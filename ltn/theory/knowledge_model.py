@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import keras
@@ -14,11 +16,13 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation import replicas
 from ltn.knowledge.weights import check_weight
 from ltn.language.forms import NUMBER, check_form
+from ltn.theory import joining
 from ltn.theory.theory import Theory
 from ltn.theory.writing import WrittenWhole
-from ltn.training import adam, balance, collapse, compilation, mixture, steps
+from ltn.training import arguments, balance, collapse, compilation, culprits, distribution, mixture, steps
+from ltn.training.finite import FiniteSteps, check_on_nan
 from ltn.training.remembered import introduce
-from ltn.training.schedules import ByEpoch, EpochHistory, Scheduled
+from ltn.training.schedules import ByEpoch, Scheduled, with_history
 
 BALANCED = "balanced"
 # What `get_config` gives, of the kinds that are not checked later.
@@ -83,6 +87,10 @@ class KnowledgeModel(WrittenWhole):
     _full_weight: float
     _weight: Any
     _spread: collapse.Spread
+    _finite: FiniteSteps
+    # Set by Keras.
+    optimizer: Any
+    train_function: Any
 
     def __init__(
         self,
@@ -95,12 +103,7 @@ class KnowledgeModel(WrittenWhole):
         name: str | None = None,
     ):
         super().__init__(name=name)
-        if isinstance(model, Theory):
-            raise LogicTypeError("`model` is a theory: give the model first, and then the theory.")
-        if not isinstance(theory, Theory):
-            raise LogicTypeError(f"`theory` must be an ltn.Theory; got {theory!r}.")
-        if not isinstance(model, keras.Model):
-            raise LogicTypeError(f"`model` must be a keras.Model; got {model!r}.")
+        joining.check(model, theory, inputs, targets)
         self.model = model
         self.theory = theory
         self.warmup = check_whole("warmup", warmup, "a number of epochs", least=0)
@@ -116,12 +119,10 @@ class KnowledgeModel(WrittenWhole):
         self._full_weight = check_weight(weight, ', a schedule, or "balanced"')
         # A variable, which compiled steps read anew; Keras does not save it, the configuration holds it.
         self._weight = tf.Variable(self._full_weight, trainable=False, dtype=tf.float32)
-        self.input_variable = inputs or _only_variable(theory, targets)
+        self.input_variable = inputs or joining.only_variable(theory, targets)
         self.target_variable = targets
-        for variable in (self.input_variable, targets):
-            if variable is not None and theory.signature.kind(variable) != "variable":
-                raise LogicValueError(f"The theory has no variable {variable!r}.")
         self._spread = collapse.Spread()
+        self._finite = FiniteSteps(self, self._explain, theory.trainer.batches)
         self._versions: dict[str, int] = {}
         self.built = model.built
 
@@ -153,11 +154,21 @@ class KnowledgeModel(WrittenWhole):
         return self.model(mixture.labelled_part(inputs), training=training)
 
     def compile(
-        self, optimizer: Any = "adam", *args: Any, jit_compile: bool | str = "auto", **kwargs: Any
+        self,
+        optimizer: Any = "adam",
+        *args: Any,
+        jit_compile: bool | str = "auto",
+        on_nan: str = "raise",
+        **kwargs: Any,
     ) -> None:
-        """Like `keras.Model.compile`; XLA is chosen as for a theory, which is compiled with the model."""
+        """Like `keras.Model.compile`; XLA is chosen as for a theory, which is compiled with the model.
+
+        `on_nan` is as for a theory: what becomes of a step whose loss or gradients are not finite.
+        """
         # Saved as it was given: "auto" is decided by the device on which the model is loaded.
+        arguments.check_compile(optimizer, jit_compile, **kwargs)
         self._asked_xla = jit_compile
+        self._finite.on_nan = check_on_nan(on_nan)
         jit = compilation.choose_xla(self.distribute_strategy, jit_compile, kwargs.get("run_eagerly"))
         self.theory.use_xla(jit)
         super().compile(optimizer, *args, jit_compile=jit, **kwargs)
@@ -165,7 +176,7 @@ class KnowledgeModel(WrittenWhole):
     def get_compile_config(self) -> Any:
         """How the model was compiled."""
         config = super().get_compile_config()
-        return config and config | {"jit_compile": self._asked_xla}
+        return config and config | {"jit_compile": self._asked_xla, "on_nan": self._finite.on_nan}
 
     def compile_from_config(self, config: dict[str, Any]) -> None:
         """Compile as a saved model was, with the variables of its optimizer."""
@@ -192,6 +203,8 @@ class KnowledgeModel(WrittenWhole):
                 `x` is a `tf.data.Dataset`, another one, of batches of inputs: a step takes a batch of each.
         """
         settings = dict(zip(("validation_split", "validation_data", "shuffle"), args, strict=False)) | kwargs
+        given = {"batch_size": batch_size, "epochs": epochs, "verbose": verbose, "callbacks": callbacks}
+        arguments.check_fit(given | settings)
         if "starts" in settings:
             raise LogicTypeError("`starts` is for theories; a model with knowledge takes none.")
         if unlabelled is not None:
@@ -200,14 +213,10 @@ class KnowledgeModel(WrittenWhole):
             weights, shuffle = settings.pop("sample_weight", None), settings.pop("shuffle", True)
             x = mixture.mix(x, y, weights, unlabelled, batch_size, shuffle)
             y, batch_size, settings["shuffle"] = None, None, False
-        watch = EpochHistory()
-        if isinstance(callbacks, keras.callbacks.CallbackList):
-            callbacks.append(watch)
-        else:
-            # Last, as the history that Keras would add: it keeps what other callbacks add to the logs.
-            callbacks = [*introduce([] if callbacks is None else callbacks), watch]
         try:
-            return super().fit(x, y, batch_size, epochs, verbose, callbacks, **settings)
+            return super().fit(
+                x, y, batch_size, epochs, verbose, with_history(introduce(callbacks)), **settings
+            )
         finally:
             self._weight.assign(self._full_weight)
 
@@ -224,11 +233,9 @@ class KnowledgeModel(WrittenWhole):
             collapse.warn(epoch)
 
     def train_step(self, data: Any) -> Any:
-        """As Keras does, but Adam updates each weight by one operation, and axioms may be balanced."""
-        with adam.fuse(self):
-            if self._balance is None:
-                return self._shorten(super().train_step(data))
-            return self._shorten(self._balanced_step(self._balance, data))
+        """A step on the loss of both, or, where the axioms are balanced, on the losses of each."""
+        step = partial(self._step, data)
+        return self._finite.attempt(step, data, lambda: self._shorten(self.get_metrics_result()))
 
     def test_step(self, data: Any) -> Any:
         """As Keras does; the logs of an evaluation hold each axiom too."""
@@ -241,20 +248,30 @@ class KnowledgeModel(WrittenWhole):
 
     _get_metrics_result_or_logs = _private.take_all_results
 
-    def _balanced_step(self, balancing: balance.Balance, data: Any) -> Any:
+    def _step(self, data: Any) -> Any:
         x, y, sample_weight = keras.utils.unpack_x_y_sample_weight(data)
-        with tf.GradientTape(persistent=True) as tape:
+        balancing, weights = self._balance, self.trainable_variables
+        moving = self._finite.moving([self.model, *self.theory.trainer.networks])
+        with tf.GradientTape(persistent=balancing is not None) as tape:
             y_pred = self(x, training=True)
-            losses = self._both_losses(x, y, y_pred, sample_weight, training=True)
+            task, axioms, truths = self._both_losses(x, y, y_pred, sample_weight, training=True)
+            losses = [task, axioms] if balancing else [self._join(task, axioms, self._weight)]
             scaled = [self.optimizer.scale_loss(loss) for loss in losses]
-        weights = self.trainable_variables
-        task, axioms = (tape.gradient(loss, weights) for loss in scaled)
-        shares = balancing.weigh(task, axioms, self._weight)
-        pairs = zip(balance.add(task, axioms, shares), weights, strict=True)
-        self.optimizer.apply_gradients([pair for pair in pairs if pair[0] is not None])
-        loss = (losses[0] + shares.axioms * losses[1]) * replicas.count()
-        _private.loss_tracker(self).update_state(loss, sample_weight=_size(x))
-        return self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
+        found = [tape.gradient(loss, weights) for loss in scaled]
+        gradients, share = found[0], self._weight
+        if balancing is not None:
+            shares = balancing.weigh(found[0], found[1], self._weight)
+            gradients, share = balance.add(found[0], found[1], shares), shares.axioms
+        # Weights that no axiom and no output depends on have no gradient; Keras warns of them.
+        known = (gradient is not None or balancing is None for gradient in gradients)
+        pairs = list(itertools.compress(zip(gradients, weights, strict=True), known))
+        loss = self._join(task, axioms, share) * replicas.count()
+        applied = self._finite.apply(loss, pairs, moving, data)
+        counted, size = self._finite.counted(loss, mixture.size(x), applied)
+        _private.loss_tracker(self).update_state(counted, sample_weight=size)
+        self._note(y, y_pred, truths, size, applied)
+        logs = self.compute_metrics(x, y, y_pred, sample_weight=sample_weight)
+        return self._finite.mark(self._shorten(logs), applied)
 
     def compute_loss(
         self,
@@ -265,21 +282,28 @@ class KnowledgeModel(WrittenWhole):
         training: bool = True,
     ) -> tf.Tensor:
         """The task loss plus weight * (1 - satisfaction)."""
-        task, axioms = self._both_losses(x, y, y_pred, sample_weight, training)
-        return task + (self._weight if self._balance is None else self._balance.weight) * axioms
+        task, axioms, truths = self._both_losses(x, y, y_pred, sample_weight, training)
+        self.theory.trainer.means.update_state(truths, mixture.size(x))
+        return self._join(task, axioms, self._weight if self._balance is None else self._balance.weight)
+
+    def _join(self, task: tf.Tensor, axioms: tf.Tensor, weight: Any) -> tf.Tensor:
+        return task + tf.cast(weight, task.dtype) * tf.cast(axioms, task.dtype)
 
     def _both_losses(
         self, x: Any, y: Any, y_pred: Any, sample_weight: Any, training: bool
-    ) -> tuple[tf.Tensor, tf.Tensor]:
-        """The losses of the task and of the axioms, before the axioms are weighted."""
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        """The losses of the task and of the axioms, before the axioms are weighted; and their truths."""
         task = super().compute_loss(x, y, y_pred, sample_weight, training)
         found = self.theory(self._data(x, y), training=training, as_truths=False)
         truths = self.theory.space.truth(tf.stack([found.total, *found.axioms]))
-        self.theory.trainer.means.update_state(truths, _size(x))
-        if training and collapse.can_watch(y, y_pred):
-            self._spread.update_state(y, y_pred, collapse.threshold_of(self.loss))
         # Keras adds up the gradients of all replicas, which have this loss in common.
-        return task, (self.theory.space.loss(found.total) + self.theory.penalty()) / replicas.count()
+        return task, (self.theory.space.loss(found.total) + self.theory.penalty()) / replicas.count(), truths
+
+    def _note(self, y: Any, y_pred: Any, truths: tf.Tensor, size: Any, applied: tf.Tensor | None) -> None:
+        """Add a batch of training to what the logs and the warnings of an epoch tell."""
+        self.theory.trainer.means.update_state(truths, size, applied)
+        if collapse.can_watch(y, y_pred):
+            self._spread.update_state(y, y_pred, collapse.threshold_of(self.loss))
 
     @property
     def metrics(self) -> list[keras.metrics.Metric]:
@@ -297,7 +321,7 @@ class KnowledgeModel(WrittenWhole):
         """The logs by name; raise where an axiom has the name of another metric."""
         own = {"loss", *self.theory.trainer.means.names}
         others = [metric for metric in super().metrics if metric.name != "loss"]
-        names = {name for metric in others for name in _names(metric)}
+        names = {name for metric in others for name in steps.names_of(metric)}
         if names & own:
             name = sorted(names & own)[0]
             raise LogicValueError(f"'{name}' is the name of an axiom and of a metric: rename one of them.")
@@ -305,12 +329,22 @@ class KnowledgeModel(WrittenWhole):
 
     def evaluate(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Any:
         """As `keras.Model.evaluate`: a list in the order of `metrics_names`, or with names."""
-        arguments = {"x": x, "y": y, **dict(zip(steps.EVALUATE[2:], args, strict=False)), **kwargs}
-        return steps.evaluate(super().evaluate, lambda: self.metrics_names, **arguments)
+        given = dict(zip(steps.EVALUATE[2:], args, strict=False)) | kwargs
+        arguments.check_fit(given)
+        return steps.evaluate(super().evaluate, lambda: self.metrics_names, x=x, y=y, **given)
 
     def export(self, filepath: Any, *args: Any, **kwargs: Any) -> None:
         """Write the model within, which predicts, for serving: as `keras.Model.export`."""
         self.model.export(filepath, *args, **kwargs)
+
+    def _explain(self, batch: Any) -> str:
+        """Who is to blame for a batch that is not finite."""
+
+        def loss(x: Any, y: Any, sample_weight: Any) -> tf.Tensor:
+            task, axioms, _ = self._both_losses(x, y, self(x), sample_weight, training=False)
+            return self._join(task, axioms, self._weight)
+
+        return culprits.of_model(self, self.theory, batch, self._data, loss)
 
     def _data(self, x: Any, y: Any) -> dict[str, Any]:
         """The individuals of the theory's variables in a batch."""
@@ -332,11 +366,18 @@ class KnowledgeModel(WrittenWhole):
             data = mixture.join(data, more)
         return data if self.target_variable is None else data | {self.target_variable: y}
 
-    def make_train_function(self, force: bool = False) -> Any:
-        """As Keras does, and again when the theory has changed."""
+    def make_train_function(self, force: bool = False) -> None:
+        """A step that is compiled as that of a theory is; again when the theory has changed."""
         # Else Keras would trace the first step twice, since it creates variables.
         replaced = self.model.built and compilation.build_optimizer(self)
-        return super().make_train_function(self._is_stale("train") or replaced or force)
+        force = self._is_stale("train") or replaced or force
+        # A model that is not built makes its variables as Keras traces its first step.
+        alone = self.model.built and not distribution.is_several(self.distribute_strategy)
+        if not alone or self.run_eagerly or self.steps_per_execution > 1:
+            self._finite.make_train_function(force)
+        elif self.train_function is None or force:
+            check = self._finite.check
+            self.train_function = steps.CompiledStep(self.train_step, self.jit_compile, check=check)
 
     def make_test_function(self, force: bool = False) -> Any:
         """As Keras does, and again when the theory has changed."""
@@ -368,22 +409,3 @@ class KnowledgeModel(WrittenWhole):
         parts = {name: keras.saving.deserialize_keras_object(config[name]) for name in ("model", "theory")}
         weight = config["weight"]
         return cls(**config | parts | {"weight": dict(weight) if isinstance(weight, list) else weight})
-
-
-def _size(x: Any) -> tf.Tensor:
-    return tf.shape(keras.tree.flatten(mixture.labelled_part(x))[0])[0]
-
-
-def _names(metric: keras.metrics.Metric) -> list[str]:
-    result = metric.result()
-    return list(result) if isinstance(result, dict) else [metric.name]
-
-
-def _only_variable(theory: Theory, targets: str | None) -> str | None:
-    open_variables = [name for name in theory.knowledge.open_variables() if name != targets]
-    if len(open_variables) > 1:
-        raise LogicValueError(
-            f"The axioms mention several variables without individuals: {', '.join(open_variables)}. Say "
-            "which one ranges over the inputs of the model: `inputs=...`."
-        )
-    return open_variables[0] if open_variables else None

@@ -8,6 +8,7 @@ the same update as a single operation.
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,8 +20,19 @@ from ltn import _private
 from ltn.training import distribution
 
 
+def is_plain(optimizer: Any) -> bool:
+    """Whether it is Adam as it was published, whose update is one operation."""
+    return type(optimizer) is keras.optimizers.Adam and not optimizer.amsgrad
+
+
+def can_leave_out(optimizer: Any) -> bool:
+    """Whether `fuse` can leave a step out: the optimizer changes nothing but by the update of Adam."""
+    does_more = (optimizer.weight_decay, optimizer.use_ema, optimizer.gradient_accumulation_steps)
+    return is_plain(optimizer) and not any(does_more)
+
+
 @contextlib.contextmanager
-def fuse(model: keras.Model) -> Iterator[None]:
+def fuse(model: keras.Model, applied: tf.Tensor | None = None) -> Iterator[None]:
     """Let the optimizer of a model, if it is plain Adam, update each weight by one operation.
 
     Keras still does all the rest: clipping, decay, averages, accumulation of gradients. The update of a
@@ -29,9 +41,13 @@ def fuse(model: keras.Model) -> Iterator[None]:
 
         m = beta_1 m + (1 - beta_1) g,   v = beta_2 v + (1 - beta_2) g^2
         w = w - alpha m / (sqrt(v) + epsilon),   alpha = rate sqrt(1 - beta_2^t) / (1 - beta_1^t)
+
+    Where `applied`, a truth value, is False, nothing changes, whatever the gradients are; `can_leave_out`
+    tells for which optimizers it may be given. With the rate 0, the betas 1 and the gradient 0 the update
+    leaves all as it is: a condition would cost more than this on steps of small networks.
     """
     optimizer = model.optimizer
-    if type(optimizer) is not keras.optimizers.Adam or optimizer.amsgrad:
+    if not is_plain(optimizer):
         yield
         return
     if distribution.is_several(model.distribute_strategy):
@@ -41,27 +57,35 @@ def fuse(model: keras.Model) -> Iterator[None]:
     step = tf.cast(tf.convert_to_tensor(optimizer.iterations) + 1, tf.float32)
     # Read once: each weight would read it again.
     rate = tf.convert_to_tensor(optimizer.learning_rate)
-    powers = [tf.pow(tf.constant(beta, tf.float32), step) for beta in (optimizer.beta_1, optimizer.beta_2)]
+    betas = optimizer.beta_1, optimizer.beta_2
+    powers = [tf.pow(tf.constant(beta, tf.float32), step) for beta in betas]
+
+    @functools.cache
+    def scalars(kind: tf.DType) -> dict[str, tf.Tensor]:
+        """What the updates of all weights of a type have in common."""
+        found = {"lr": tf.cast(rate, kind), "epsilon": tf.constant(optimizer.epsilon, kind)}
+        for number, (beta, power) in enumerate(zip(betas, powers, strict=True), start=1):
+            found |= {f"beta{number}": tf.constant(beta, kind), f"beta{number}_power": tf.cast(power, kind)}
+        if applied is not None:
+            found["lr"] = tf.math.multiply_no_nan(found["lr"], tf.cast(applied, kind))
+            found |= {name: tf.where(applied, found[name], 1.0) for name in ("beta1", "beta2")}
+        return found
 
     def update(gradient: Any, weight: Any, _: Any) -> None:
         first, second = _private.moments_of(optimizer, weight)
         kind = tf.as_dtype(weight.dtype)
-        tf.raw_ops.ResourceApplyAdam(
-            var=_handle(weight),
-            m=_handle(first),
-            v=_handle(second),
-            beta1_power=tf.cast(powers[0], kind),
-            beta2_power=tf.cast(powers[1], kind),
-            lr=tf.cast(rate, kind),
-            beta1=tf.constant(optimizer.beta_1, kind),
-            beta2=tf.constant(optimizer.beta_2, kind),
-            epsilon=tf.constant(optimizer.epsilon, kind),
-            grad=tf.cast(tf.convert_to_tensor(gradient), kind),
-        )
+        gradient = tf.cast(tf.convert_to_tensor(gradient), kind)
+        if applied is not None:
+            gradient = tf.math.multiply_no_nan(gradient, tf.cast(applied, kind))
+        handles = {"var": _handle(weight), "m": _handle(first), "v": _handle(second)}
+        tf.raw_ops.ResourceApplyAdam(**handles, **scalars(kind), grad=gradient)
 
     optimizer.update_step = update
     try:
         yield
+        if applied is not None:
+            # Keras has counted the step.
+            optimizer.iterations.assign_sub(tf.cast(~applied, optimizer.iterations.dtype))
     finally:
         # The method of the class is visible again.
         del optimizer.update_step

@@ -46,7 +46,7 @@ class Balance(keras.Layer):
         super().__init__(**settings)
         # The number of steps; the mean norm of the task; the recent means, and the largest of these, of the
         # task and of the axioms; the last weight.
-        self.state = self.add_weight(shape=(7,), initializer="zeros", trainable=False, name="state")
+        self.state = self.add_weight((7,), "zeros", dtype="float32", trainable=False, name="state")
         self.built = True
 
     @property

@@ -89,9 +89,11 @@ def build_optimizer(model: keras.Model) -> bool:
     if not model.compiled or model.optimizer is None:
         return False
     old, weights = model.optimizer, model.trainable_variables
-    known = {id(weight) for weight in _private.weights_of_optimizer(old)}
-    if not old.built or known == {id(weight) for weight in weights}:
+    if not old.built:
         old.build(weights)
+        return False
+    # Some optimizers make their variables anew wherever they are built.
+    if {id(weight) for weight in _private.weights_of_optimizer(old)} == {id(weight) for weight in weights}:
         return False
     values = {variable.path: variable.numpy() for variable in old.variables}
     model.optimizer = type(old).from_config(old.get_config())

@@ -119,22 +119,37 @@ def reset(strategy: tf.distribute.Strategy, metrics: Iterable[keras.metrics.Metr
 
 
 def function_of(
-    strategy: tf.distribute.Strategy, step: Callable[[Any], Any], compiled: bool
+    strategy: tf.distribute.Strategy,
+    step: Callable[[Any], Any],
+    compiled: bool,
+    check: Callable[[Any, Any], Any] | None = None,
 ) -> Callable[[Any], Any]:
     """The function that Keras calls on an iterator: a step on all replicas.
 
-    It returns the logs of the first local replica; those of the others are the same.
+    It returns the logs of the first local replica; those of the others are the same. `check` is called on
+    them and on the parts of the batch, and returns the logs.
     """
     # Each replica is traced in its own thread, which does not know that AutoGraph is turned off.
     step = tf.autograph.experimental.do_not_convert(step)
 
-    def step_together(batches: Any) -> Any:
-        logs = strategy.run(step, args=(next(batches),))
-        return keras.tree.map_structure(lambda log: strategy.experimental_local_results(log)[0], logs)
+    def step_together(batches: Any) -> tuple[Any, Any]:
+        batch = next(batches)
+        shares = strategy.experimental_local_results(batch)
+        # Without a batch there is no step, not even for axioms that need no data.
+        with tf.control_dependencies(tf.nest.flatten(shares, expand_composites=True)):
+            logs = strategy.run(step, args=(batch,))
+        logs = keras.tree.map_structure(lambda log: strategy.experimental_local_results(log)[0], logs)
+        return logs, shares if check is not None else None
 
-    if not compiled:
-        return step_together
-    return tf.function(step_together, autograph=False, reduce_retracing=True)
+    function = (
+        tf.function(step_together, autograph=False, reduce_retracing=True) if compiled else step_together
+    )
+
+    def checked(batches: Any) -> Any:
+        logs, shares = function(batches)
+        return logs if check is None else check(logs, shares)
+
+    return checked
 
 
 def _common_seed(strategy: tf.distribute.Strategy) -> int:

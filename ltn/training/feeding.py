@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.knowledge import data as data_module
+from ltn.knowledge import streams
 from ltn.knowledge.axioms import KnowledgeBase
 from ltn.training import distribution
 from ltn.training.remembered import Keeper
@@ -33,9 +34,11 @@ class Feeding:
     Args:
         knowledge: the axioms that the data are for.
         strategy: under which one or several replicas train.
+        learns_nan: whether `fit` deals with batches that hold NaN.
     """
 
-    def __init__(self, knowledge: KnowledgeBase, strategy: tf.distribute.Strategy):
+    def __init__(self, knowledge: KnowledgeBase, strategy: tf.distribute.Strategy, learns_nan: bool = False):
+        self._learns_nan = learns_nan
         self._knowledge = knowledge
         self._strategy = strategy
 
@@ -48,7 +51,7 @@ class Feeding:
         Keras would make.
         """
         fed = dict(arguments)
-        fed["x"] = x = self._read(x, y, fed, "steps_per_epoch")
+        fed["x"] = x = self._read(x, y, fed, "steps_per_epoch", self._learns_nan)
         size = fed["batch_size"] or BATCH_SIZE
         first = {name: values[:size] for name, values in x.items()} if isinstance(x, Mapping) else {}
         if fed.get("validation_data") is not None:
@@ -117,13 +120,14 @@ class Feeding:
         fed["x"] = self._divide_once(checked, fed, "batch_size", "steps")
         return fed
 
-    def _read(self, x: Any, y: Any, fed: Arguments, steps: str) -> Any:
+    def _read(self, x: Any, y: Any, fed: Arguments, steps: str, may_be_nan: bool = False) -> Any:
         weights = fed.pop("sample_weight", None)
         data_module.check_no_targets(y=y, class_weight=fed.get("class_weight"))
         if data_module.is_nothing(x):
             fed[steps] = fed.get(steps) or 1
-        check = self._knowledge.check_complete
-        return data_module.read_data(self._knowledge.signature, x, check, weights)
+        signature, check = self._knowledge.signature, self._knowledge.check_complete
+        data = data_module.read_data(signature, x, check, weights)
+        return streams.checked(signature, data, may_be_nan) if isinstance(x, tf.data.Dataset) else data
 
     def _validation(self, fed: Arguments) -> Any:
         data = fed["validation_data"]

@@ -27,6 +27,11 @@ def labelled_part(x: Any) -> Any:
     return x.labelled if isinstance(x, Mixture) else x
 
 
+def size(x: Any) -> tf.Tensor:
+    """The number of the inputs that have targets."""
+    return tf.shape(keras.tree.flatten(labelled_part(x))[0])[0]
+
+
 def join(labelled: Mapping[str, Any], unlabelled: Mapping[str, Any]) -> dict[str, Any]:
     """The individuals of each variable: labelled ones, and then those without labels."""
     return {

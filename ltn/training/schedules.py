@@ -68,3 +68,12 @@ class EpochHistory(keras.callbacks.History):
         """Tell the model, and note the logs."""
         self.model.end_epoch(epoch)
         super().on_epoch_end(epoch, logs)
+
+
+def with_history(callbacks: Any) -> Any:
+    """Callbacks for Keras with an `EpochHistory`."""
+    if isinstance(callbacks, keras.callbacks.CallbackList):
+        callbacks.append(EpochHistory())
+        return callbacks
+    # Last, as the history that Keras would add: it keeps what other callbacks add to the logs.
+    return [*keras.tree.flatten(callbacks or []), EpochHistory()]

@@ -26,10 +26,18 @@ class CompiledStep:
         step: a function from a batch to the logs.
         jit_compile: whether XLA compiles it.
         steps_before_xla: after how many steps XLA compiles it, if not from the first one on; None for never.
+        check: what is done with the logs and the batch of each step; it returns the logs.
     """
 
-    def __init__(self, step: Callable[[Any], Logs], jit_compile: bool, steps_before_xla: int | None = None):
+    def __init__(
+        self,
+        step: Callable[[Any], Logs],
+        jit_compile: bool,
+        steps_before_xla: int | None = None,
+        check: Callable[[Logs, Any], Logs] | None = None,
+    ):
         self._python_step = step
+        self._check = check
         self._steps_before_xla = None if jit_compile else steps_before_xla
         self._use(jit_compile)
 
@@ -37,10 +45,10 @@ class CompiledStep:
         self._step = tf.function(
             self._python_step, autograph=False, reduce_retracing=True, jit_compile=jit_compile
         )
-        self._by_kind: dict[tf.TypeSpec, Callable[..., Logs]] = {}
+        self._by_kind: dict[tf.TypeSpec, Callable[..., tuple[Logs, Any]]] = {}
         # The last iterator, which is not kept alive, since it may hold all data; and the step for it.
         self._iterator: weakref.ref[Any] | None = None
-        self._current: Callable[..., Logs] = self._step
+        self._current: Callable[..., tuple[Logs, Any]] | None = None
 
     def __call__(self, batches: Any) -> Logs:
         """The logs of the step; `batches` is an iterator of TensorFlow or any other one."""
@@ -50,22 +58,29 @@ class CompiledStep:
                 self._steps_before_xla = None
                 self._use(jit_compile=True)
         if not isinstance(batches, tf.data.Iterator) or tf.config.functions_run_eagerly():
-            return self._step(next(batches))
-        if self._iterator is None or self._iterator() is not batches:
+            batch = next(batches)
+            return self._checked(self._step(batch), batch)
+        if self._current is None or self._iterator is None or self._iterator() is not batches:
             self._iterator = weakref.ref(batches)
             self._current = self._compile(tf.type_spec_from_value(batches))
-        return self._current(*tf.nest.flatten(batches, expand_composites=True))
+        return self._checked(*self._current(*tf.nest.flatten(batches, expand_composites=True)))
 
-    def _compile(self, kind: tf.TypeSpec) -> Callable[..., Logs]:
-        """The step as a function of the tensor that stands for an iterator."""
+    def _checked(self, logs: Logs, batch: Any) -> Logs:
+        return logs if self._check is None else self._check(logs, batch)
+
+    def _compile(self, kind: tf.TypeSpec) -> Callable[..., tuple[Logs, Any]]:
+        """The step as a function of the tensor that stands for an iterator; it returns the batch too."""
         if kind not in self._by_kind:
 
-            def next_step(iterator: tf.Tensor) -> Logs:
+            def next_step(iterator: tf.Tensor) -> tuple[Logs, Any]:
                 batches = tf.nest.pack_sequence_as(kind, [iterator], expand_composites=True)
                 if has_no_data(batches):
-                    return self._step(empty_batch())
+                    return self._step(empty_batch()), {}
                 # Taken in the graph, where its size may be unknown: the last batch shares the trace.
-                return self._step(batches.get_next())
+                batch = batches.get_next()
+                # Without a batch there is no step, not even for axioms that need no data.
+                with tf.control_dependencies(tf.nest.flatten(batch, expand_composites=True)):
+                    return self._step(batch), None if self._check is None else batch
 
             function = tf.function(
                 next_step, autograph=False, input_signature=[tf.TensorSpec([], tf.resource)]
@@ -77,24 +92,30 @@ class CompiledStep:
 class AxiomMeans(keras.metrics.Metric):
     """The mean satisfaction of the theory and of each axiom, weighted by the sizes of the batches.
 
-    One vector holds all of them, and the sizes, so that another axiom adds nothing to the cost of a step.
+    One vector holds all of them, the sizes and the number of batches, so that another axiom adds nothing to
+    the cost of a step.
+
+    Attributes:
+        sums: the number of the batches, their sizes added up, and the truths, each weighted by the size.
     """
 
     def __init__(self, names: Sequence[str]):
         super().__init__(name="axioms")
         self.names = ["satisfaction", *names]
-        # The sizes of the batches come first.
-        self._sums = self.add_variable((1 + len(self.names),), "zeros", name="sums")
+        self.sums = self.add_variable((2 + len(self.names),), "zeros", dtype="float32", name="sums")
 
-    def update_state(self, truths: Any, sample_weight: Any = 1.0) -> None:
-        """Add the truths of one batch, shape (1 + number of axioms,), and its size."""
-        weight = tf.cast(sample_weight, tf.float32)
-        self._sums.assign_add(weight * tf.concat([[1.0], truths], axis=0))
+    def update_state(self, truths: Any, sample_weight: Any = 1.0, counts: tf.Tensor | None = None) -> None:
+        """Add the truths of one batch, shape (1 + number of axioms,), and its size; if it counts."""
+        weight = tf.reshape(tf.cast(sample_weight, tf.float32), [1])
+        added = tf.concat([[1.0], weight, weight * tf.cast(truths, tf.float32)], axis=0)
+        if counts is not None:
+            added = tf.math.multiply_no_nan(added, tf.cast(counts, tf.float32))
+        self.sums.assign_add(added)
 
     def result(self) -> dict[str, tf.Tensor]:
         """The means by name."""
-        sums = tf.convert_to_tensor(self._sums)
-        means = tf.unstack(tf.math.divide_no_nan(sums[1:], sums[0]), len(self.names))
+        sums = tf.convert_to_tensor(self.sums)
+        means = tf.unstack(tf.math.divide_no_nan(sums[2:], sums[1]), len(self.names))
         return dict(zip(self.names, means, strict=True))
 
 
@@ -107,3 +128,9 @@ def evaluate(keras_evaluate: Callable[..., Any], order: Callable[[], Sequence[st
     logs = keras_evaluate(**arguments, return_dict=True)
     logs = {name: logs[name] for name in (*order(), *logs) if name in logs}
     return logs if wants_names else list(logs.values())
+
+
+def names_of(metric: keras.metrics.Metric) -> list[str]:
+    """What the logs call the results of a metric."""
+    result = metric.result()
+    return list(result) if isinstance(result, dict) else [metric.name]

@@ -11,15 +11,17 @@ import keras
 import tensorflow as tf
 
 from ltn import _private
-from ltn.checks import find_in_keras
+from ltn.checks import check_whole, find_in_keras
 from ltn.evaluation import replicas
 from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.fuzzy_ops.base import as_written
 from ltn.knowledge.axioms import KnowledgeBase
 from ltn.knowledge.data import Data, read_batch, with_weights
 from ltn.knowledge.satisfaction import Satisfaction, note
-from ltn.training import adam, compilation, distribution, trials
+from ltn.knowledge.streams import as_logic_errors
+from ltn.training import arguments, compilation, culprits, distribution
 from ltn.training.feeding import Feeding
+from ltn.training.finite import FiniteSteps, check_on_nan
 from ltn.training.progress import with_line
 from ltn.training.remembered import introduce
 from ltn.training.steps import EVALUATE, AxiomMeans, CompiledStep, Logs, evaluate
@@ -45,6 +47,7 @@ class Trainer:
         self._jit_compile: bool | str = "auto"
         # The version of the knowledge base for which a first batch was tried.
         self._tried: int | None = None
+        self.finite = FiniteSteps(model, self._explain, self.batches)
         knowledge.subscribe(self._renew_functions)
 
     @property
@@ -59,17 +62,30 @@ class Trainer:
     # The methods of a Keras model
 
     def compile(
-        self, /, optimizer: Any = "adam", *args: Any, jit_compile: bool | str = "auto", **kwargs: Any
+        self,
+        /,
+        optimizer: Any = "adam",
+        *args: Any,
+        jit_compile: bool | str = "auto",
+        on_nan: str = "raise",
+        **kwargs: Any,
     ) -> None:
-        """Choose the optimizer; all arguments are those of `keras.Model.compile`.
+        """Choose the optimizer; all arguments but `on_nan` are those of `keras.Model.compile`.
 
         A theory is its own loss: it takes no `loss`, and no metrics of targets. With `jit_compile="auto"`
         XLA compiles the steps where there is a GPU, and on a CPU only in long trainings that are known to
         profit; `True` or `False` overrides that. The numbers are the same to float precision,
         except for dropout, for which XLA draws other random numbers.
+
+        `on_nan` says what becomes of a step whose loss or gradients are not finite, since data or networks
+        give NaN. It is not applied: with "raise" training ends there, and the error names the batch, and the
+        variable or the symbol that is to blame; with "skip" training goes on with the next batch, and the
+        logs leave it out. With "ignore" it is applied, and makes the weights NaN.
         """
         model = self._model
+        arguments.check_compile(optimizer, jit_compile, **kwargs)
         compilation.check_arguments(model.distribute_strategy, args, kwargs)
+        self.finite.on_nan = check_on_nan(on_nan)
         self._jit_compile = jit_compile
         jit = compilation.choose_xla(model.distribute_strategy, jit_compile, kwargs.get("run_eagerly"))
         model.use_xla(jit)
@@ -79,7 +95,7 @@ class Trainer:
         """How the model was compiled; its optimizer has its variables, so that they can be saved."""
         self._prepare_optimizer()
         config = keras.Model.get_compile_config(self._model)
-        return config and config | {"jit_compile": self._jit_compile}
+        return config and config | {"jit_compile": self._jit_compile, "on_nan": self.finite.on_nan}
 
     def compile_from_config(self, config: dict[str, Any]) -> None:
         """Compile as a saved model was, with the variables of its optimizer."""
@@ -146,12 +162,15 @@ class Trainer:
         3      0.71          0.29      4   False
         """
         model = self._model
-        if starts is not None or trial_steps is not None:
-            trials.check_arguments(1 if starts is None else starts, trial_steps)
+        settings = {"batch_size": batch_size, "epochs": epochs, "verbose": verbose, "callbacks": callbacks}
+        arguments.check_fit(settings | kwargs)
+        for name, count in (("starts", starts), ("trial_steps", trial_steps)):
+            if count is not None:
+                check_whole(name, count)
         callbacks = introduce(callbacks)
         if verbose:
             callbacks = with_line(callbacks, self._knowledge)
-        settings = {"batch_size": batch_size, "epochs": epochs, "verbose": verbose, "callbacks": callbacks}
+        settings["callbacks"] = callbacks
         can_be_endless = model.compiled and model.steps_per_execution == 1
         fed, first = self._feeding().for_fit(x, y, settings | kwargs, can_be_endless)
         tried = None
@@ -163,7 +182,8 @@ class Trainer:
             fed["callbacks"] = [*keras.tree.flatten(fed["callbacks"] or []), tried]
         self._try(first)
         self._prepare_optimizer()
-        history = keras.Model.fit(model, **fed)
+        with as_logic_errors():
+            history = keras.Model.fit(model, **fed)
         last = {name: values[-1] for name, values in history.history.items() if values}
         note(self._knowledge.axiom_list, last, "the last epoch of fit")
         if tried is not None:
@@ -178,13 +198,15 @@ class Trainer:
         A list in the order of `theory.metrics_names`; with `return_dict=True` a dictionary by name. The data,
         and `sample_weight`, are as for `fit`.
         """
-        arguments = {"batch_size": batch_size, **dict(zip(EVALUATE[3:], args, strict=False)), **kwargs}
+        given = {"batch_size": batch_size, **dict(zip(EVALUATE[3:], args, strict=False)), **kwargs}
         if _private.is_validation(kwargs):
-            return keras.Model.evaluate(self._model, x, **arguments)
-        if arguments.get("verbose", "auto"):
-            arguments["callbacks"] = with_line(arguments.get("callbacks"), self._knowledge)
-        fed = self._feeding().for_evaluate(x, y, arguments)
-        found = evaluate(partial(keras.Model.evaluate, self._model), lambda: self.metrics_names, **fed)
+            return keras.Model.evaluate(self._model, x, **given)
+        arguments.check_fit(given)
+        if given.get("verbose", "auto"):
+            given["callbacks"] = with_line(given.get("callbacks"), self._knowledge)
+        fed = self._feeding().for_evaluate(x, y, given)
+        with as_logic_errors():
+            found = evaluate(partial(keras.Model.evaluate, self._model), lambda: self.metrics_names, **fed)
         named = found if isinstance(found, dict) else dict(zip(self.metrics_names, found, strict=False))
         note(self._knowledge.axiom_list, named, "evaluate")
         return found
@@ -195,14 +217,21 @@ class Trainer:
         """The satisfaction and the value of each axiom, an array with one entry per batch of the data."""
         names = ("verbose", "steps", "callbacks")
         kwargs |= {"batch_size": batch_size, **dict(zip(names, args, strict=False))}
-        found = keras.Model.predict(self._model, **self._feeding().for_evaluate(x, None, kwargs))
+        arguments.check_fit(kwargs)
+        fed = self._feeding().for_evaluate(x, None, kwargs)
+        with as_logic_errors():
+            found = keras.Model.predict(self._model, **fed)
         # All replicas return the same.
         count = self._model.distribute_strategy.num_replicas_in_sync
         return {name: values[::count] for name, values in found.items()}
 
     def train_step(self, data: Any) -> Logs:
         """One step of gradient descent on 1 - SatAgg."""
+        return self.finite.attempt(partial(self._step, data), data, self._model.get_metrics_result)
+
+    def _step(self, data: Any) -> Logs:
         model, batch = self._model, self._batch(data)
+        moving = self.finite.moving(self.networks)
         with tf.GradientTape() as tape:
             found = model(batch, training=True, as_truths=False)
             loss = self._loss(found)
@@ -212,12 +241,12 @@ class Trainer:
         gradients = zip(tape.gradient(scaled, weights), weights, strict=True)
         # A weight that no axiom mentions has no gradient.
         learned = [pair for pair in gradients if pair[0] is not None]
+        applied = None
         if learned:
-            with adam.fuse(model), _private.keep_no_graph():
-                model.optimizer.apply_gradients(learned)
+            applied = self.finite.apply(loss, learned, moving, data)
         else:
             warnings.warn("No axiom depends on a weight that is trainable: nothing is learned.", stacklevel=3)
-        return self._log(batch, found, loss)
+        return self.finite.mark(self._log(batch, found, loss, applied), applied)
 
     def test_step(self, data: Any) -> Logs:
         """The logs of a batch, without learning from it."""
@@ -229,9 +258,11 @@ class Trainer:
         """The function that `fit` calls for each batch; Keras makes it for several steps per execution."""
         model = self._model
         if self._is_left_to_keras():
-            return keras.Model.make_train_function(model, force)
-        if model.train_function is None or force:
-            model.train_function = self._function(model.train_step, self._steps_before_xla())
+            self.finite.make_train_function(force)
+        elif model.train_function is None or force:
+            model.train_function = self._function(
+                model.train_step, self._steps_before_xla(), self.finite.check
+            )
         return model.train_function
 
     def make_test_function(self, force: bool = False) -> Any:
@@ -270,6 +301,12 @@ class Trainer:
                 self._means = AxiomMeans(names)
         return self._means
 
+    def batches(self) -> int:
+        """How many batches of the epoch were counted in the means."""
+        # All replicas count the same.
+        [sums, *_] = self._model.distribute_strategy.experimental_local_results(self.means.sums.value)
+        return int(sums[0])
+
     def penalty(self) -> tf.Tensor:
         """lambda R(theta), by the theory's own regularizer."""
         weights = [] if self.regularizer is None else self._model.trainable_variables
@@ -280,12 +317,15 @@ class Trainer:
     def _loss(self, found: Satisfaction) -> tf.Tensor:
         return tf.add_n([self._knowledge.space.loss(found.total), self.penalty(), *self._model.losses])
 
-    def _log(self, batch: Data, found: Satisfaction, loss: tf.Tensor) -> Logs:
+    def _log(
+        self, batch: Data, found: Satisfaction, loss: tf.Tensor, applied: tf.Tensor | None = None
+    ) -> Logs:
         rows = tf.shape(next(iter(batch.values())))[0]
         size = replicas.total(tf.reduce_sum(batch[ROW_WEIGHTS]) if ROW_WEIGHTS in batch else rows)
+        loss, size = self.finite.counted(loss, size, applied)
         _private.loss_tracker(self._model).update_state(loss, sample_weight=size)
         truths = self._knowledge.space.truth(tf.stack([found.total, *found.axioms]))
-        self.means.update_state(truths, size)
+        self.means.update_state(truths, size, applied)
         return self._model.get_metrics_result()
 
     def _batch(self, data: Any) -> dict[str, Any]:
@@ -312,11 +352,16 @@ class Trainer:
         steps = compilation.steps_before_xla(self._knowledge)
         return None if steps is None else max(0, steps - int(model.optimizer.iterations.numpy()))
 
-    def _function(self, step: Callable[[Any], Logs], steps_before_xla: int | None = None) -> Any:
+    def _function(
+        self,
+        step: Callable[[Any], Logs],
+        steps_before_xla: int | None = None,
+        check: Callable[[Logs, Any], Logs] | None = None,
+    ) -> Any:
         model = self._model
         if distribution.is_several(model.distribute_strategy):
-            return distribution.function_of(model.distribute_strategy, step, compiled=not model.run_eagerly)
-        return CompiledStep(step, model.jit_compile, steps_before_xla)
+            return distribution.function_of(model.distribute_strategy, step, not model.run_eagerly, check)
+        return CompiledStep(step, model.jit_compile, steps_before_xla, check)
 
     def _renew_functions(self) -> None:
         """Make anew the functions that Keras calls, if there are any: what they compute has changed."""
@@ -327,15 +372,29 @@ class Trainer:
     def _prepare_optimizer(self) -> None:
         """Give the optimizer its variables before the first step, also for symbols declared since."""
         model = self._model
-        networks = [symbol.network for symbol in self._knowledge.language.symbols.values()]
-        if any(isinstance(network, keras.Layer) and not network.built for network in networks):
+        if any(isinstance(network, keras.Layer) and not network.built for network in self.networks):
             return
         with model.distribute_strategy.scope():
             if compilation.build_optimizer(model):
                 self._renew_functions()
 
+    @property
+    def networks(self) -> list[Any]:
+        """The groundings of all symbols."""
+        return [symbol.network for symbol in self._knowledge.language.symbols.values()]
+
+    def _explain(self, data: Any) -> str:
+        strategy = self._model.distribute_strategy
+        batches = data if distribution.is_several(strategy) and data is not None else [data]
+        with strategy.scope():
+            return culprits.of_theory(self._model, self._knowledge.language, batches, self._loss_of)
+
+    def _loss_of(self, batch: Data) -> tf.Tensor:
+        return self._loss(self._model(batch, training=False, as_truths=False))
+
     def _feeding(self) -> Feeding:
-        return Feeding(self._knowledge, self._model.distribute_strategy)
+        learns_nan = self.finite.on_nan != "raise"
+        return Feeding(self._knowledge, self._model.distribute_strategy, learns_nan)
 
     def _try(self, batch: Data) -> None:
         """Evaluate a first batch eagerly, where truth values and sizes are checked, once for these axioms."""

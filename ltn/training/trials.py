@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -102,13 +101,6 @@ class Trials(keras.callbacks.Callback):
                 model.reset_metrics()
             logs = model.train_function(batches)
         return {name: float(logs[name]) for name in ("loss", "satisfaction")}
-
-
-def check_arguments(starts: Any, trial_steps: Any) -> None:
-    """Raise for what does not count starts, or their steps."""
-    for name, count in (("starts", starts), ("trial_steps", 1 if trial_steps is None else trial_steps)):
-        if isinstance(count, bool) or not isinstance(count, numbers.Integral) or count < 1:
-            raise LogicValueError(f"`{name}` must be a whole number, at least 1; got {count!r}.")
 
 
 def _check_draws(one: Sequence[np.ndarray], other: Sequence[np.ndarray]) -> None:

@@ -1,5 +1,6 @@
 """Data sets wherever data are taken: batches for training, and all rows at once for questions."""
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import keras
@@ -8,7 +9,9 @@ import pytest
 import tensorflow as tf
 
 import ltn
-from tests.theory.theories import classifier, labelled_points
+from tests.theory.replicated import needs_new_keras
+from tests.theory.test_replicas import replicas
+from tests.theory.theories import classifier, knowledge, labelled_points, network
 from tests.tolerance import assert_close
 
 pytestmark = pytest.mark.filterwarnings(
@@ -84,6 +87,126 @@ def test_data_of_further_variables(theory: ltn.Theory) -> None:
     assert theory.report(points, l=DATA["l"]).equals(theory.report(DATA))
     with pytest.raises(ltn.LogicValueError, match="Data came twice for x"):
         theory.report(points, x=DATA["x"], l=DATA["l"])
+
+
+SOURCES: dict[str, Callable[[], Any]] = {
+    "dictionary": lambda: DATA,
+    "data set": batches,
+    "filtered": lambda: batches().filter(lambda batch: True),
+    "generator": lambda: (Batches()[number] for number in range(3)),
+    "PyDataset": Batches,
+}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "compiled": {},
+    "eager": {"run_eagerly": True},
+    "XLA": {"jit_compile": True},
+    "several steps": {"steps_per_execution": 2},
+}
+
+
+# Keras warns where a generator ends, as it cannot know that there is but one epoch.
+@pytest.mark.filterwarnings("ignore:Your input ran out of data")
+class TestSteps:
+    """One for each batch, also of axioms that need no data."""
+
+    def half_true(self) -> ltn.Theory:
+        theory = classifier()
+        theory.proposition("w", 0.5, trainable=True)
+        theory.axiom("w")
+        return theory
+
+    @pytest.mark.parametrize("source", SOURCES)
+    def test_are_as_many_as_batches(self, source: str) -> None:
+        theory = self.half_true()
+        theory.compile("sgd")
+        theory.fit(SOURCES[source](), batch_size=4 if source == "dictionary" else None, verbose=0)
+        assert int(theory.optimizer.iterations) == 3
+
+    @pytest.mark.parametrize("settings", SETTINGS.values(), ids=list(SETTINGS))
+    def test_however_they_are_compiled(self, settings: dict[str, Any]) -> None:
+        theory = self.half_true()
+        theory.compile("sgd", **settings)
+        theory.fit(SOURCES["filtered"](), verbose=0)
+        assert int(theory.optimizer.iterations) == 3
+
+    @needs_new_keras
+    def test_of_replicas(self) -> None:
+        with replicas(2).scope():
+            theory = self.half_true()
+            theory.compile("sgd")
+        theory.fit(SOURCES["filtered"](), verbose=0)
+        assert int(theory.optimizer.iterations) == 3
+
+    def test_of_a_model_with_knowledge(self) -> None:
+        model = network()
+        theory = knowledge(model)
+        theory.proposition("w", 0.5, trainable=True)
+        theory.axiom("w")
+        joined = ltn.with_knowledge(model, theory)
+        joined.compile("sgd", "mse")
+        pairs = batches().map(lambda batch: (batch["x"], tf.zeros([tf.shape(batch["x"])[0], 3])))
+        joined.fit(pairs.filter(lambda x, y: True), verbose=0)
+        assert int(joined.optimizer.iterations) == 3
+
+
+def late(fault: str) -> tf.data.Dataset:
+    """Batches of two, the third of which is wrong."""
+
+    def generate() -> Iterator[dict[str, Any]]:
+        for row in range(0, 8, 2):
+            batch = {"x": DATA["x"][row : row + 2].copy(), "town": np.array([0.0, 2.0], np.float32)}
+            if row == 4 and fault == "class":
+                batch["town"][1] = 7.0
+            elif row == 4 and fault == "short":
+                batch["town"] = batch["town"][:1]
+            elif row == 4:
+                batch["x"][1, 0] = {"outside": 3.0, "NaN": np.nan}[fault]
+            yield batch
+
+    signature = {"x": tf.TensorSpec([None, 2]), "town": tf.TensorSpec([None])}
+    return tf.data.Dataset.from_generator(generate, output_signature=signature)
+
+
+LATE = {
+    "class": "The data of 'town' are not individuals of the finite domain 'towns' in 1 of 2 rows, .* row 1",
+    "short": "must have the same number of individuals: 'x' has 2, 'town' has 1",
+    "outside": r"The data of 'x' leave the bounds \(0.0, 1.0\) of the domain 'points' in 1 of 2 rows",
+    "NaN": "The data of 'x' hold 1 values that are NaN or infinite, the first in row 1",
+}
+
+
+class TestLaterBatches:
+    """What is wrong with a batch that only comes later is told in the words of a dictionary."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def pairs(cls) -> ltn.Theory:
+        theory = ltn.Theory()
+        points = theory.domain("points", shape=2, bounds=(0, 1))
+        towns = theory.domain("towns", values=["Rome", "Seoul", "Lima"])
+        theory.variable("x", points)
+        theory.variable("town", towns)
+        head = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3)])
+        theory.predicate("lies_in", (points, towns), ltn.Predicate.FromLogits(head, "softmax"))
+        theory.axiom("forall diag(x, town): lies_in(x, town)")
+        theory.compile("adam")
+        return theory
+
+    @pytest.mark.parametrize("fault", LATE)
+    def test_are_checked(self, pairs: ltn.Theory, fault: str) -> None:
+        before = int(pairs.optimizer.iterations)
+        with pytest.raises(ltn.LogicValueError, match=f"In batch 3 of the data set: .*{LATE[fault]}"):
+            pairs.fit(late(fault), verbose=0)
+        assert int(pairs.optimizer.iterations) == before + 2
+        for ask in (pairs.evaluate, pairs.predict):
+            with pytest.raises(ltn.LogicValueError, match=f"In batch 3 .*{LATE[fault]}"):
+                ask(late(fault), verbose=0)
+
+    def test_nan_comes_through_where_it_is_skipped(self, pairs: ltn.Theory) -> None:
+        other = pairs.copy()
+        other.compile("adam", on_nan="skip")
+        other.fit(late("NaN"), verbose=0)
+        assert int(other.optimizer.iterations) == 3
 
 
 class TestWrongOnes:

@@ -175,7 +175,8 @@ class TestTraining:
 class TestInputs:
     def two_inputs(self) -> keras.Model:
         inputs = {"x": keras.Input((2,), name="x"), "extra": keras.Input((1,), name="extra")}
-        hidden = keras.layers.Concatenate()([inputs["x"], inputs["extra"]])
+        seen = keras.layers.Dense(4, "tanh", name="seen")(inputs["x"])
+        hidden = keras.layers.Concatenate()([seen, inputs["extra"]])
         return keras.Model(inputs, keras.layers.Dense(3)(hidden))
 
     def test_a_dictionary_grounds_the_variables_of_its_names(self) -> None:
@@ -183,7 +184,8 @@ class TestInputs:
         theory = ltn.Theory()
         points = theory.domain("points", shape=2)
         theory.variable("x", points)
-        theory.predicate("P", points, ltn.Predicate.MLP([2], (3,)))
+        layers = [classifier.get_layer("seen"), keras.layers.Dense(1, "sigmoid")]
+        theory.predicate("P", points, keras.Sequential([keras.Input((2,)), *layers]))
         theory.axiom("forall x: P(x)", name="all")
         model = compiled(ltn.with_knowledge(classifier, theory))
         data = {"x": POINTS, "extra": np.ones((24, 1), np.float32)}
@@ -267,6 +269,26 @@ class TestMistakes:
         with pytest.raises(ltn.LogicTypeError, match="`model`"):
             ltn.with_knowledge(theory, classifier)  # the two swapped
 
+    def test_a_theory_about_another_network(self) -> None:
+        classifier, theory = network(), knowledge(network())
+        with pytest.raises(ltn.LogicValueError, match="networks of P have no layer in common with the model"):
+            ltn.with_knowledge(classifier, theory)
+        # One predicate about the model is enough, and what is Python code may call it.
+        about_both = knowledge(classifier)
+        about_both.predicate("Q", about_both.signature.domains["points"], ltn.Predicate.MLP([2], (2,)))
+        in_code = ltn.Theory()
+        in_code.variable("x", in_code.domain("points", shape=2))
+        in_code.predicate("P", in_code.signature.domains["points"], lambda x: tf.sigmoid(classifier(x)[:, 0]))
+        for other in (about_both, in_code):
+            assert ltn.with_knowledge(classifier, other).theory is other
+
+    def test_one_variable_for_inputs_and_targets(self) -> None:
+        classifier = network()
+        with pytest.raises(
+            ltn.LogicValueError, match="'x' cannot range over both the inputs and the targets"
+        ):
+            ltn.with_knowledge(classifier, knowledge(classifier), inputs="x", targets="x")
+
     @pytest.mark.parametrize("argument", ["inputs", "targets"])
     def test_an_unknown_variable(self, argument: str) -> None:
         settings: dict[str, Any] = {argument: "xx"}
@@ -281,15 +303,17 @@ class TestMistakes:
             model.fit(POINTS, CLASSES, verbose=0)
 
     def test_inputs_of_another_shape_than_the_domain(self) -> None:
-        classifier = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3)])
-        model = compiled(ltn.with_knowledge(classifier, knowledge(network())))
+        about_points = network()
+        classifier = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2), about_points])
+        model = compiled(ltn.with_knowledge(classifier, knowledge(about_points)))
         with pytest.raises(ltn.LogicValueError, match=r"'x'.*\(n, 2\)"):
             model.fit(np.zeros((8, 4), np.float32), np.zeros(8), verbose=0)
 
     def test_a_dictionary_without_the_variable(self) -> None:
         inputs = {"points": keras.Input((2,), name="points")}
-        classifier = keras.Model(inputs, keras.layers.Dense(3)(inputs["points"]))
-        theory = knowledge(network())
+        about_points = network()
+        classifier = keras.Model(inputs, about_points(inputs["points"]))
+        theory = knowledge(about_points)
         theory.axiom("exists x: P(x, a)")
         model = compiled(ltn.with_knowledge(classifier, theory))
         # Data under the name of a domain ground its variables, here as everywhere.

@@ -245,10 +245,11 @@ class TestUnlabelled:
             fit(model, unlabelled=self.MORE, validation_split=0.5)
         with pytest.raises(ltn.LogicTypeError, match="`unlabelled` must be one too"):
             model.fit(tf.data.Dataset.from_tensors((POINTS, CLASSES)), unlabelled=self.MORE, verbose=0)
-        theory = knowledge(network())
+        classifier = network()
+        theory = knowledge(classifier)
         theory.variable("l", theory.signature.domains["classes"])
         theory.axiom("forall diag(x, l): P(x, l)", name="supervision")
-        paired: Any = ltn.with_knowledge(network(), theory, targets="l", inputs="x")
+        paired: Any = ltn.with_knowledge(classifier, theory, targets="l", inputs="x")
         paired.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
         with pytest.raises(ltn.LogicValueError, match=r"unlabelled rows have no targets.*unlabelled=\{'u'"):
             fit(paired, unlabelled=self.MORE)

@@ -1,0 +1,88 @@
+"""Batches that only come while a data set is read: their values are checked there, in its own threads."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+
+import tensorflow as tf
+
+from ltn import errors
+from ltn.evaluation.bounds import are_inside
+from ltn.knowledge import data as data_module
+from ltn.knowledge.data import Data
+from ltn.language import Domain, Signature
+
+
+def checked(signature: Signature, batches: tf.data.Dataset, may_be_nan: bool = False) -> tf.data.Dataset:
+    """A data set of the same batches, dictionaries of individuals, that ends with an error at a wrong one.
+
+    TensorFlow finds out which batch is wrong, and Python, which is slower, what is wrong with it.
+    `as_logic_errors` makes the error one of ours.
+    """
+
+    def check(number: tf.Tensor, batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        names = [name for name in batch if name not in data_module.OTHERS]
+
+        def explain() -> None:
+            def raise_for(at: tf.Tensor, *values: tf.Tensor) -> None:
+                _raise_for(signature, int(at), dict(zip(names, values, strict=True)), may_be_nan)
+
+            tf.py_function(raise_for, [number, *(batch[name] for name in names)], [])
+
+        columns = {name: batch[name] for name in names}
+        done = tf.cond(_are_fine(signature, columns, may_be_nan), lambda: None, explain)
+        with tf.control_dependencies([done] if done is not None else []):
+            return {name: tf.identity(values) for name, values in batch.items()}
+
+    return batches.enumerate().map(check)
+
+
+@contextlib.contextmanager
+def as_logic_errors() -> Iterator[None]:
+    """Raise errors of `checked` as what they were before TensorFlow wrapped them."""
+    try:
+        yield
+    except tf.errors.InvalidArgumentError as error:
+        found = re.search(r"(\w+Error): (In batch .*?)\n+Traceback", str(error), re.DOTALL)
+        kind = getattr(errors, found[1], None) if found else None
+        if found is None or kind is None:
+            raise
+        raise kind(found[2]) from None
+
+
+def _are_fine(signature: Signature, columns: Data, may_be_nan: bool) -> tf.Tensor:
+    """Whether all values belong to their domains, and all columns have the same number of rows."""
+    sizes = [tf.shape(values)[0] for values in columns.values()]
+    fine = [tf.equal(size, sizes[0]) for size in sizes]
+    for name, values in columns.items():
+        finite = tf.math.is_finite(values)
+        domain = data_module.domain_of(signature, name)
+        if domain.is_bounded:
+            inside = are_inside(domain, values)
+            fine.append(tf.reduce_all(inside | ~finite))
+        if domain.features is not None:
+            fine.append(tf.reduce_all(_are_known(domain, values) | ~_rows(finite)))
+        if not may_be_nan:
+            fine.append(tf.reduce_all(finite))
+    return tf.reduce_all(tf.stack(fine))
+
+
+def _are_known(domain: Domain, values: tf.Tensor) -> tf.Tensor:
+    same = tf.equal(values[:, tf.newaxis], tf.constant(domain.features)[tf.newaxis])
+    return tf.reduce_any(tf.reduce_all(same, axis=list(range(2, same.shape.rank))), axis=1)
+
+
+def _rows(finite: tf.Tensor) -> tf.Tensor:
+    return tf.reduce_all(finite, axis=list(range(1, finite.shape.rank)))
+
+
+def _raise_for(signature: Signature, number: int, columns: Data, may_be_nan: bool) -> None:
+    try:
+        data_module.check_aligned(columns)
+        for name, values in columns.items():
+            domain = data_module.domain_of(signature, name)
+            data_module.check_values(name, domain, values.numpy(), may_be_nan)
+    except errors.LogicError as error:
+        raise type(error)(f"In batch {number + 1} of the data set: {error}") from None
