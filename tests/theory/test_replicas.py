@@ -10,7 +10,7 @@ import tensorflow as tf
 
 import ltn
 from ltn.callbacks import Schedule
-from tests.theory.replicated import AXIOMS, DATA, logs_of, needs_new_keras, points, theory_of
+from tests.theory.replicated import AXIOMS, DATA, logs_of, points, theory_of
 from tests.theory.theories import (
     about,
     assert_same_weights,
@@ -24,10 +24,8 @@ from tests.theory.theories import (
 )
 from tests.tolerance import assert_close
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"),  # Keras, on NumPy 2
-    needs_new_keras,
-]
+# Keras, on NumPy 2.
+pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
 
 # Some steps of gradients whose sums were rounded in another order.
 ATOL = 2e-6
