@@ -332,12 +332,14 @@ class KnowledgeModel(keras.Model):
 
     def make_train_function(self, force: bool = False) -> Any:
         """As Keras does, and again when the theory has changed."""
+        self.theory.trainer.prepare_means()
         # Else Keras would trace the first step twice, since it creates variables.
         replaced = self.model.built and compilation.build_optimizer(self)
         return super().make_train_function(self._is_stale("train") or replaced or force)
 
     def make_test_function(self, force: bool = False) -> Any:
         """As Keras does, and again when the theory has changed."""
+        self.theory.trainer.prepare_means()
         return super().make_test_function(self._is_stale("test") or force)
 
     def _is_stale(self, kind: str) -> bool:
