@@ -263,10 +263,10 @@ class TestTraining:
 
     def test_single_batches(self, two: tf.distribute.Strategy) -> None:
         """Every replica gets the whole batch."""
-        theories = [theory_of(strategy, ("all",)) for strategy in (None, two)]
+        one, several = (theory_of(strategy, ("all",)) for strategy in (None, two))
         for step in ("train_on_batch", "test_on_batch"):
-            assert_same_logs(*(getattr(theory, step)(DATA, return_dict=True) for theory in theories))
-        assert_same_weights(*theories, atol=ATOL)
+            assert_same_logs(*(getattr(theory, step)(DATA, return_dict=True) for theory in (one, several)))
+        assert_same_weights(one, several, atol=ATOL)
 
     @pytest.mark.parametrize("weight", [0.5, "balanced"])
     def test_a_model_with_knowledge(self, two: tf.distribute.Strategy, weight: Any) -> None:
