@@ -266,13 +266,3 @@ def test_the_metadata() -> None:
     assert config["metadata"]["name"] == "ltn-keras"
     assert set(config["options.extras_require"]) == {"examples", "notebooks", "dev"}
     assert (PACKAGE / "py.typed").exists()
-
-
-def test_the_pages_and_the_linter_know_the_oldest_versions() -> None:
-    oldest = dict(re.findall(r"(\w+?)(?:_requires = )?>=([\d.]+)", (ROOT / "setup.cfg").read_text()))
-    assert set(oldest) == {"python", "tensorflow", "keras"}
-    for page in ("README.md", "CONTRIBUTING.md"):
-        named = re.findall(r"\b(Python|TensorFlow|Keras) (\d+\.\d+)", (ROOT / page).read_text())
-        assert {(name.lower(), version) for name, version in named} == set(oldest.items()), page
-    python = oldest["python"].replace(".", "")
-    assert f'target-version = "py{python}"' in (ROOT / "pyproject.toml").read_text()
