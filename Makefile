@@ -1,11 +1,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-OLDEST := .venv-oldest
-PEERS := .venv-peers
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
-.PHONY: help reproduce study test lint format notebooks bench test-oldest clean
+.PHONY: help reproduce study test lint format notebooks bench test-oldest test-versions clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -40,11 +38,11 @@ notebooks: $(VENV)/installed  ## execute the notebooks, and store them with thei
 bench: $(VENV)/installed  ## measure time and memory beside other libraries and networks without logic, and write benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
 
-test-oldest:  ## run the tests on the oldest supported TensorFlow and Keras
-	$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/pip install --quiet --upgrade pip
-	$(OLDEST)/bin/pip install --quiet 'tensorflow==2.16.*' 'keras==3.8.*' --editable '.[dev]'
-	$(OLDEST)/bin/python -m pytest -n auto --dist loadfile
+test-oldest:  ## run the tests on the oldest Python, TensorFlow and Keras that are supported
+	.ci/versions oldest
+
+test-versions:  ## run them on the oldest and the newest TensorFlow, and on Python 3.10, 3.12 and 3.13
+	.ci/versions
 
 clean:  ## remove the virtual environments and caches
-	rm -rf $(VENV) $(OLDEST) $(PEERS) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,6 +1,6 @@
 """What is private in Keras and TensorFlow, and needed all the same: every use of it, in one place.
 
-Each function tells the versions on which it was tried. A test of each fails if the name is gone.
+A test of each fails if the name is gone. `make test-versions` runs it on the oldest and the newest versions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from tensorflow.python.eager import record
 from tensorflow.python.framework import ops
 
 # Private methods of keras.Model that a model of ours overrides, and what Keras asks of them.
-# Tried on Keras 3.8 and 3.15.
 OVERRIDDEN = {
     "_get_metrics_result_or_logs": "What `fit` and `evaluate` return and show, from the last step's logs.",
     "_maybe_symbolic_build": "Builds the model before the first step of `fit` and `evaluate`.",
@@ -34,7 +33,6 @@ def leave_as_written(package: str) -> None:
 
     Where a user's tf.function calls the package, AutoGraph would go on into it: slow, and for nothing, as our
     code has no control flow on tensors; and it gives up, with a warning, on Python that it does not know.
-    Tried on TensorFlow 2.21.
     """
     config.CONVERSION_RULES = (config.DoNotConvert(package), *config.CONVERSION_RULES)
 
@@ -43,7 +41,6 @@ def user_code(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of the user that our code calls: rewritten by AutoGraph, where the code that led here is.
 
     A grounding, an operator, an axiom: AutoGraph does not see what code that it leaves as written calls.
-    Tried on TensorFlow 2.21.
     """
     context = ag_ctx.control_status_ctx()
     is_rewriting = context.status == ag_ctx.Status.ENABLED
@@ -51,10 +48,7 @@ def user_code(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def logits_before(output: tf.Tensor) -> Any:
-    """What Keras's sigmoid or softmax was applied to, which Keras attaches to their output; else None.
-
-    Tried on Keras 3.8 and 3.15.
-    """
+    """What Keras's sigmoid or softmax was applied to, which Keras attaches to their output; else None."""
     return getattr(output, "_keras_logits", None)
 
 
@@ -107,26 +101,17 @@ def _let_graph_keep_gradient(operation: tf.Operation) -> None:
 
 
 def is_eager(tensor: tf.Tensor) -> bool:
-    """Whether the tensor has a value now, rather than being a node of a graph.
-
-    Tried on TensorFlow 2.16 and 2.21.
-    """
+    """Whether the tensor has a value now, rather than being a node of a graph."""
     return isinstance(tensor, tf.__internal__.EagerTensor)
 
 
 def a_tape_may_record() -> bool:
-    """Whether any tf.GradientTape may be recording; TensorFlow has no public way to ask.
-
-    Tried on TensorFlow 2.16 and 2.21.
-    """
+    """Whether any tf.GradientTape may be recording; TensorFlow has no public way to ask."""
     return bool(record.could_possibly_record())
 
 
 def layers_within(layer: keras.Layer) -> list[keras.Layer]:
-    """The layer and all layers inside it, at any depth, from the outside in.
-
-    Tried on Keras 3.8 and 3.15.
-    """
+    """The layer and all layers inside it, at any depth, from the outside in."""
     return list(layer._flatten_layers())
 
 
@@ -134,8 +119,7 @@ def origin_of(tensor: Any) -> tuple[keras.Layer, list[Any], bool]:
     """The layer that a tensor of a functional model came from, and the tensors that this layer was called on.
 
     The boolean tells whether it was called on more than these tensors, as in `layer(x, training=True)`;
-    Keras itself notes that a call is not training. `layer.input` knows the first call only. Tried on Keras
-    3.8 and 3.15.
+    Keras itself notes that a call is not training. `layer.input` knows the first call only.
     """
     history = tensor._keras_history
     node = history.operation._inbound_nodes[history.node_index]
@@ -144,59 +128,38 @@ def origin_of(tensor: Any) -> tuple[keras.Layer, list[Any], bool]:
 
 
 def is_in_a_layer() -> bool:
-    """Whether this code runs inside the call of a Keras layer or model.
-
-    Tried on Keras 3.15.
-    """
+    """Whether this code runs inside the call of a Keras layer or model."""
     return get_global_attribute("current_call_ctx") is not None
 
 
 def serialize_shared(part: Any) -> Any:
-    """The configuration of a part that several layers of a model may hold: read from a file, it is one again.
-
-    Tried on Keras 3.15.
-    """
+    """The configuration of a part that several layers of a model may hold: it is one again when read."""
     return keras.saving.serialize_keras_object(part) | {"shared_object_id": id(part)}
 
 
 def loss_tracker(model: keras.Model) -> keras.metrics.Metric:
-    """The mean of the loss that a compiled model shows in its logs.
-
-    Tried on Keras 3.8 and 3.15.
-    """
+    """The mean of the loss that a compiled model shows in its logs."""
     return model._loss_tracker
 
 
 def weights_of_optimizer(optimizer: keras.optimizers.Optimizer) -> list[Any]:
-    """The weights that the optimizer was built for; none before it is built.
-
-    Tried on Keras 3.8 and 3.15.
-    """
+    """The weights that the optimizer was built for; none before it is built."""
     return list(getattr(optimizer, "_trainable_variables", []))
 
 
 def moments_of(optimizer: keras.optimizers.Adam, weight: Any) -> tuple[Any, Any]:
-    """The variables in which Adam keeps the running means of a weight's gradient and of its square.
-
-    Tried on Keras 3.8 and 3.15.
-    """
+    """The variables in which Adam keeps the running means of a weight's gradient and of its square."""
     place = optimizer._get_variable_index(weight)
     return optimizer._momentums[place], optimizer._velocities[place]
 
 
 def start_at_epoch(model: keras.Model, epoch: int | None) -> None:
-    """Let the training that is about to begin start at an epoch; None for the one that `fit` was given.
-
-    Tried on Keras 3.8 and 3.15.
-    """
+    """Let the training that is about to begin start at an epoch; None for the one that `fit` was given."""
     model._initial_epoch = epoch
 
 
 def is_validation(kwargs: Mapping[str, Any]) -> bool:
-    """Whether `fit` itself calls `evaluate` with these arguments, on data that it has kept.
-
-    Tried on Keras 3.8 and 3.15.
-    """
+    """Whether `fit` itself calls `evaluate` with these arguments, on data that it has kept."""
     return bool(kwargs.get("_use_cached_eval_dataset"))
 
 
@@ -228,14 +191,14 @@ def may_overwrite(path: str) -> bool:
 def build_nothing(model: keras.Model, *args: Any, **kwargs: Any) -> None:
     """Stands for `_maybe_symbolic_build` in a model that builds itself.
 
-    Keras would average the individuals of all replicas to build it. Tried on Keras 3.8 and 3.15.
+    Keras would average the individuals of all replicas to build it.
     """
 
 
 def take_all_results(model: keras.Model, logs: Any) -> Any:
     """Stands for `_get_metrics_result_or_logs` in a model whose steps log only some of its metrics.
 
-    Keras would return the logs of the last step. Tried on Keras 3.15.
+    Keras would return the logs of the last step.
     """
     return model.get_metrics_result()
 
@@ -243,8 +206,7 @@ def take_all_results(model: keras.Model, logs: Any) -> Any:
 def keep_common_logs(model: keras.Model, logs: Any) -> Any:
     """Stands for `_get_metrics_result_or_logs` in a model whose replicas all log the same results.
 
-    With several replicas, the logs of the last step are the results; Keras would add up their metrics. Tried
-    on Keras 3.8 and 3.15.
+    With several replicas, the logs of the last step are the results; Keras would add up their metrics.
     """
     if model.distribute_strategy.num_replicas_in_sync > 1:
         return logs

@@ -96,13 +96,12 @@ def frame_table(frame: pd.DataFrame, show: Callable[[Any, Any], Any]) -> Markup:
     """
     labels = frame.index.to_frame(index=False)
     header = [*(name or "" for name in frame.index.names), *frame.columns]
-    rows = zip(
-        labels.itertuples(index=False, name=None), frame.itertuples(index=False, name=None), strict=True
-    )
+    # With the index: without it pandas 2 has no rows where there are no columns.
+    rows = zip(labels.itertuples(index=False, name=None), frame.itertuples(name=None), strict=True)
     return table(
         header,
         (
             [*(element("th", label) for label in of_row), *map(show, frame.columns, values)]
-            for of_row, values in rows
+            for of_row, (_, *values) in rows
         ),
     )

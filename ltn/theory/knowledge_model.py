@@ -368,6 +368,7 @@ class KnowledgeModel(WrittenWhole):
 
     def make_train_function(self, force: bool = False) -> None:
         """A step that is compiled as that of a theory is; again when the theory has changed."""
+        self.theory.trainer.prepare_means()
         # Else Keras would trace the first step twice, since it creates variables.
         replaced = self.model.built and compilation.build_optimizer(self)
         force = self._is_stale("train") or replaced or force
@@ -381,6 +382,7 @@ class KnowledgeModel(WrittenWhole):
 
     def make_test_function(self, force: bool = False) -> Any:
         """As Keras does, and again when the theory has changed."""
+        self.theory.trainer.prepare_means()
         return super().make_test_function(self._is_stale("test") or force)
 
     def _is_stale(self, kind: str) -> bool:

@@ -64,13 +64,11 @@ def check_arguments(
                 f"A theory takes no `{argument}`: its loss is 1 minus the satisfaction of its axioms, "
                 "and the logs hold the value of each. For a task loss beside it see ltn.with_knowledge."
             )
-    if distribution.is_several(strategy):
-        distribution.check_keras()
-        if arguments.get("steps_per_execution", 1) != 1:
-            raise LogicValueError(
-                "Several replicas take one step at a time; got "
-                f"steps_per_execution={arguments['steps_per_execution']!r}."
-            )
+    if distribution.is_several(strategy) and arguments.get("steps_per_execution", 1) != 1:
+        raise LogicValueError(
+            "Several replicas take one step at a time; got "
+            f"steps_per_execution={arguments['steps_per_execution']!r}."
+        )
 
 
 def compile_from_config(model: keras.Model, config: dict[str, Any]) -> None:

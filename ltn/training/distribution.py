@@ -15,12 +15,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from ltn.errors import LogicValueError
 from ltn.evaluation import replicas
 from ltn.knowledge.data import Data
-
-# Earlier versions add up the metrics of replicas wrongly.
-LEAST_KERAS = (3, 10)
 
 
 class Beginning(keras.callbacks.Callback):
@@ -46,16 +42,6 @@ class Beginning(keras.callbacks.Callback):
 def is_several(strategy: tf.distribute.Strategy) -> bool:
     """Whether several replicas work together."""
     return bool(strategy.num_replicas_in_sync > 1)
-
-
-def check_keras() -> None:
-    """Raise where Keras does not know how replicas share metrics."""
-    version = tuple(int(number) for number in keras.__version__.split(".")[:2])
-    if version < LEAST_KERAS:
-        least = ".".join(map(str, LEAST_KERAS))
-        raise LogicValueError(
-            f"Training with several replicas needs Keras {least} or later; this is Keras {keras.__version__}."
-        )
 
 
 def number_of_batches(data: Data, batch_size: int) -> int:

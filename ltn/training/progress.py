@@ -63,22 +63,28 @@ class ProgressLine(keras.callbacks.ProgbarLogger):
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         """Write the line anew."""
-        super().on_train_batch_end(batch, self._shorten(logs))
+        super().on_train_batch_end(batch, self._shown(logs))
 
     def on_test_batch_end(self, batch: int, logs: Any = None) -> None:
         """Write the line anew, unless `fit` validates."""
-        super().on_test_batch_end(batch, self._shorten(logs))
+        super().on_test_batch_end(batch, self._shown(logs))
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         """End the line."""
-        super().on_epoch_end(epoch, self._shorten(logs))
+        super().on_epoch_end(epoch, self._shown(logs))
 
     def on_test_end(self, logs: Any = None) -> None:
         """End the line, unless `fit` validates."""
-        super().on_test_end(self._shorten(logs))
+        super().on_test_end(self._shown(logs))
 
     def _note_axioms(self) -> None:
         self._counts = {axiom.name: axiom.share > 0.0 for axiom in self._knowledge.axiom_list}
+
+    def _shown(self, logs: Mapping[str, Any] | None) -> dict[str, Any]:
+        shown = self._shorten(logs)
+        # The logs are running means: Keras before 3.13 would take the mean of these once more.
+        self.progbar.stateful_metrics = set(shown)
+        return shown
 
     def _shorten(self, logs: Mapping[str, Any] | None) -> dict[str, Any]:
         """What is shown of the logs, in its order."""

@@ -257,6 +257,7 @@ class Trainer:
     def make_train_function(self, force: bool = False) -> Any:
         """The function that `fit` calls for each batch; Keras makes it for several steps per execution."""
         model = self._model
+        self.prepare_means()
         if self._is_left_to_keras():
             self.finite.make_train_function(force)
         elif model.train_function is None or force:
@@ -268,6 +269,7 @@ class Trainer:
     def make_test_function(self, force: bool = False) -> Any:
         """The function that `evaluate` calls for each batch."""
         model = self._model
+        self.prepare_means()
         if self._is_left_to_keras():
             return keras.Model.make_test_function(model, force)
         if model.test_function is None or force:
@@ -306,6 +308,10 @@ class Trainer:
         # All replicas count the same.
         [sums, *_] = self._model.distribute_strategy.experimental_local_results(self.means.sums.value)
         return int(sums[0])
+
+    def prepare_means(self) -> None:
+        """Make the means, which a step needs: one that makes them is traced twice, and a replica cannot."""
+        _ = self.means
 
     def penalty(self) -> tf.Tensor:
         """lambda R(theta), by the theory's own regularizer."""

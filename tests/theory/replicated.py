@@ -6,17 +6,11 @@ from typing import Any
 
 import keras
 import numpy as np
-import pytest
 import tensorflow as tf
 
 import ltn
-from ltn.training.distribution import LEAST_KERAS
 from tests.theory.theories import Table
 
-needs_new_keras = pytest.mark.skipif(
-    tuple(map(int, keras.__version__.split(".")[:2])) < LEAST_KERAS,
-    reason="older versions of Keras add up the metrics of replicas wrongly, and are refused",
-)
 # With an x, its label, and a y; every kind of quantifier over data.
 AXIOMS = {
     "all": "forall x: P(x)",

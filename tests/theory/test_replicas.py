@@ -11,7 +11,7 @@ import tensorflow as tf
 import ltn
 from ltn.callbacks import Schedule
 from ltn.training import distribution
-from tests.theory.replicated import AXIOMS, DATA, logs_of, needs_new_keras, points, theory_of
+from tests.theory.replicated import AXIOMS, DATA, logs_of, points, theory_of
 from tests.theory.theories import (
     about,
     assert_same_weights,
@@ -25,10 +25,8 @@ from tests.theory.theories import (
 )
 from tests.tolerance import assert_close
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"),  # Keras, on NumPy 2
-    needs_new_keras,
-]
+# Keras, on NumPy 2.
+pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
 
 # Some steps of gradients whose sums were rounded in another order.
 ATOL = 2e-6
@@ -263,6 +261,13 @@ class TestTraining:
             loaded.fit(DATA, **options)
         assert_same_weights(alone, again, atol=ATOL)
         assert_same_weights(theory, again, atol=ATOL)
+
+    def test_single_batches(self, two: tf.distribute.Strategy) -> None:
+        """Every replica gets the whole batch."""
+        one, several = (theory_of(strategy, ("all",)) for strategy in (None, two))
+        for step in ("train_on_batch", "test_on_batch"):
+            assert_same_logs(*(getattr(theory, step)(DATA, return_dict=True) for theory in (one, several)))
+        assert_same_weights(one, several, atol=ATOL)
 
     @pytest.mark.parametrize("weight", [0.5, "balanced"])
     def test_a_model_with_knowledge(self, two: tf.distribute.Strategy, weight: Any) -> None:

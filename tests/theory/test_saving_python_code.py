@@ -154,7 +154,7 @@ class TestGroundings:
                 return penalty(x)
 
         theory = ltn.Theory()
-        # Keras 3.8 takes no plain callable for a weight.
+        # Older versions of Keras take no plain callable for a weight.
         theory.constants("a, b", theory.domain("people", shape=2), regularizer=Unregistered())
         with pytest.raises(ltn.LogicValueError, match=r"regularizer.*a, b"):
             theory.save(tmp_path / "theory.keras")

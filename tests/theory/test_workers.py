@@ -16,15 +16,13 @@ import numpy as np
 import pytest
 
 from tests import fresh
-from tests.theory.replicated import logs_of, needs_new_keras
+from tests.theory.replicated import logs_of
 from tests.theory.theories import Array, smokers
 from tests.theory.worker_program import EPOCHS, KILLED, KILLED_IN, trained, trained_on
 from tests.tolerance import assert_close
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"),  # Keras, on NumPy 2
-    needs_new_keras,
-]
+# Keras, on NumPy 2.
+pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
 
 # Seconds, for a machine that has much else to do.
 PATIENCE = 400.0
