@@ -20,6 +20,7 @@ from ltn.evaluation.planner import FormulaIn, IndexOn, Planner, Request, Rule, S
 from ltn.evaluation.tuples import add_weights
 from ltn.fuzzy_ops import Aggregator
 from ltn.fuzzy_ops.aggregation import Part
+from ltn.fuzzy_ops.base import Operator
 from ltn.language import Quantifier
 from ltn.language.names import QUANTIFIERS
 
@@ -209,10 +210,14 @@ class Aggregation(Step):
         """What the aggregator is called with."""
         own = {} if self.owner is None else execution.options[self.owner].get(self.kind, {})
         options = own | dict(self.options)
-        if not execution.world.other_operators:
-            return options
         operator = self.operator(execution)
-        return {name: value for name, value in options.items() if hasattr(operator, name)}
+        if execution.world.other_operators:
+            known = getattr(operator, "__dict__", ())
+            return {name: value for name, value in options.items() if name in known}
+        if options and isinstance(operator, Operator):
+            # Here, since what the quantifier itself says, as the axis, would else meet an option of that name.
+            operator.check_overrides(**options)
+        return options
 
     @property
     def empty(self) -> float:
