@@ -215,7 +215,7 @@ class Aggregation(Step):
             known = getattr(operator, "__dict__", ())
             return {name: value for name, value in options.items() if name in known}
         if options and isinstance(operator, Operator):
-            # Here, since what the quantifier itself says, as the axis, would else meet an option of that name.
+            # What the quantifier itself says, as the axis, would meet an option of that name.
             operator.check_overrides(**options)
         return options
 

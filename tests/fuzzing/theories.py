@@ -13,10 +13,12 @@ from typing import Any
 
 import keras
 import numpy as np
+import tensorflow as tf
 from hypothesis import strategies as st
 
 import ltn
 from ltn.fuzzy_ops.base import as_written
+from ltn.knowledge.data import read_batch
 from tests.fuzzing.texts import assert_truths
 from tests.fuzzy_ops.cases import AGGREGATORS, CONNECTIVES, LOG_AGGREGATORS
 from tests.theory.random_formulas import closed_formulas, with_options_of
@@ -125,7 +127,7 @@ def theories(draw: st.DrawFn) -> Case:
     operators = tuple((symbol, draw(st.sampled_from(choices[symbol]))) for symbol in symbols)
     semantics = ltn.semantics.get(preset).replace(**{symbol: OPERATORS[name] for symbol, name in operators})
     trees = draw(st.lists(closed_formulas(), min_size=1, max_size=3))
-    weights = st.sampled_from([1.0, 1.0, 2.5, 0.0, "learned"])
+    weights: st.SearchStrategy[float | str] = st.sampled_from([1.0, 1.0, 2.5, 0.0, "learned"])
     return Case(
         draw(worlds(fewest=1)),
         preset,
@@ -139,8 +141,8 @@ def theories(draw: st.DrawFn) -> Case:
 
 def check(case: Case, counts: Counter[str]) -> None:
     """Evaluate, save, load and train a theory."""
-    counts["theories"] += 1
     theory = case.theory()
+    tally(theory, case, counts)
     with as_written():
         expected = numbers(theory(case.data))
     for value in expected.values():
@@ -153,11 +155,27 @@ def check(case: Case, counts: Counter[str]) -> None:
         logs[form], steps[form] = trained(theory, case, settings)
     theory.set_weights(start)
     if case.row_weights is None:
-        compare(logs["eager"], {name: float(value) for name, value in expected.items()})
+        compare(logs["eager"], {name: value[0] for name, value in expected.items()})
     for form in ("compiled", "XLA"):
         compare(logs[form], logs["eager"])
     for form in ("compiled", "XLA"):
         compare_steps(steps[form], steps["eager"])
+
+
+def tally(theory: ltn.Theory, case: Case, counts: Counter[str]) -> None:
+    """Count what occurs in a theory, to see that a search has seen all of it."""
+    counts["theories"] += 1
+    counts[f"under {case.preset}"] += 1
+    for _, name in case.operators:
+        counts[f"with the operator {name}"] += 1
+    trees = [axiom.tree for axiom in theory.axiom_list if axiom.tree is not None]
+    for kind in {type(node).__name__ for tree in trees for node in tree.walk()}:
+        counts[f"with a node {kind}"] += 1
+    data = {name: tf.constant(values) for name, values in case.data.items()}
+    plan = theory.evaluation(theory.space, read_batch(theory.signature, data), chunk=case.chunk).plan(trees)
+    for module in {type(step).__module__ for step in plan.steps}:
+        if "guards" in module:
+            counts[f"with tuples of {module.rpartition('.')[2]} guards"] += 1
 
 
 def numbers(values: dict[str, Any]) -> dict[str, Array]:

@@ -36,7 +36,7 @@ ALPHA = 0.5
 HEADS = ("E", "O")
 
 # The weights of each network, kernels and biases in turn.
-SHAPES = {
+SHAPES: dict[str, list[tuple[int, ...]]] = {
     "P": [(2, 3), (3,), (3, 1), (1,)],
     "R": [(4, 3), (3,), (3, 1), (1,)],
     "C": [(2, NUMBER_OF_CLASSES), (NUMBER_OF_CLASSES,)],
