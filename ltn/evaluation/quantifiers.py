@@ -106,18 +106,15 @@ class OverAxes(Range):
     weights: tuple[Value, ...] = ()
 
     @property
-    def _order(self) -> list[str]:
-        return axes.union([() if self.mask is None else self.mask.axes, self.body.axes])
-
-    @property
     def free(self) -> tuple[str, ...]:
-        return tuple(label for label in self._order if label not in self.bound)
+        order = axes.union([() if self.mask is None else self.mask.axes, self.body.axes])
+        return tuple(label for label in order if label not in self.bound)
 
     def operands(self, execution: Execution) -> Operands:
         mask = None if self.mask is None else execution.formula(self.mask)
-        values, selected, axis, _ = operands(self.bound, execution.formula(self.body), mask)
+        values, selected, axis, order = operands(self.bound, execution.formula(self.body), mask)
         found = [(execution[value], value.axes) for value in self.weights]
-        return Operands(values, axis, selected, weights=_product(found, self._order))
+        return Operands(values, axis, selected, weights=_product(found, order))
 
     def describe(self) -> str:
         masked = "" if self.mask is None else ", masked"

@@ -96,7 +96,7 @@ def _read(text: str | Path) -> tuple[str, str]:
             return str(text), path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise LogicValueError(f"{text}: there is no such file.") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         if looks_like_a_file:
             raise LogicValueError(f"{text}: the file cannot be read: {error}.") from error
     return "", str(text)

@@ -38,6 +38,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "XLA": {"jit_compile": True},
 }
 
+QUANTIFYING = ("Forall", "Exists", "SatAgg")
 # What each symbol of a semantics may be, by the names of the cases.
 CHOICES: dict[str, tuple[str, ...]] = {
     "Not": ("not standard", "not godel"),
@@ -48,16 +49,22 @@ CHOICES: dict[str, tuple[str, ...]] = {
         *("sigmoidal", "sigmoidal steep"),
     ),
     "Equiv": ("equiv luk", "equiv stable"),
-    **dict.fromkeys(("Forall", "Exists", "SatAgg"), tuple(name for name in AGGREGATORS if "log" not in name)),
+    **dict.fromkeys(QUANTIFYING, tuple(name for name in AGGREGATORS if "log" not in name)),
 }
 LOG_CHOICES = {
     "Exists": ("logmeanexp", "logmeanexp p=3"),
 }
 PRESETS = ("stable_product", "product", "godel", "lukasiewicz", "log_product")
-OPERATORS = {
-    **{name: operator for name, (operator, _) in CONNECTIVES.items()},
-    **{name: case.operator for name, case in (AGGREGATORS | LOG_AGGREGATORS).items()},
-}
+
+
+def semantics_of(preset: str, operators: Sequence[tuple[str, str]]) -> Any:
+    """A preset in which some symbols have other operators, by the names of their cases."""
+    aggregators = AGGREGATORS | LOG_AGGREGATORS
+    changed = {
+        symbol: aggregators[name].operator if symbol in QUANTIFYING else CONNECTIVES[name][0]
+        for symbol, name in operators
+    }
+    return ltn.semantics.get(preset).replace(**changed)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,9 +97,7 @@ class Case:
     @property
     def semantics(self) -> Any:
         """The operators."""
-        return ltn.semantics.get(self.preset).replace(
-            **{symbol: OPERATORS[name] for symbol, name in self.operators}
-        )
+        return semantics_of(self.preset, self.operators)
 
     def theory(self) -> ltn.Theory:
         """The theory with its axioms."""
@@ -125,7 +130,7 @@ def theories(draw: st.DrawFn) -> Case:
     choices = LOG_CHOICES if preset == "log_product" else CHOICES
     symbols = draw(st.lists(st.sampled_from(list(choices)), max_size=3, unique=True))
     operators = tuple((symbol, draw(st.sampled_from(choices[symbol]))) for symbol in symbols)
-    semantics = ltn.semantics.get(preset).replace(**{symbol: OPERATORS[name] for symbol, name in operators})
+    semantics = semantics_of(preset, operators)
     trees = draw(st.lists(closed_formulas(), min_size=1, max_size=3))
     weights: st.SearchStrategy[float | str] = st.sampled_from([1.0, 1.0, 2.5, 0.0, "learned"])
     return Case(
@@ -166,8 +171,8 @@ def tally(theory: ltn.Theory, case: Case, counts: Counter[str]) -> None:
     """Count what occurs in a theory, to see that a search has seen all of it."""
     counts["theories"] += 1
     counts[f"under {case.preset}"] += 1
-    for _, name in case.operators:
-        counts[f"with the operator {name}"] += 1
+    for symbol, name in case.operators:
+        counts[f"with {symbol} {name}"] += 1
     trees = [axiom.tree for axiom in theory.axiom_list if axiom.tree is not None]
     for kind in {type(node).__name__ for tree in trees for node in tree.walk()}:
         counts[f"with a node {kind}"] += 1
