@@ -3,7 +3,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
-.PHONY: help reproduce study test lint format notebooks bench test-oldest test-versions clean
+MINUTES ?= 30
+
+.PHONY: help reproduce study test fuzz lint format notebooks bench test-oldest test-versions clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -22,6 +24,9 @@ study: $(VENV)/installed  ## run them several times, the large settings too (hou
 
 test: $(VENV)/installed  ## run the tests, on all cores
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+fuzz: $(VENV)/installed  ## search random texts and theories for MINUTES=30 minutes; PART=theories SEED=17 repeats a block
+	$(BIN)/python -m tests.fuzzing --minutes $(MINUTES) $(addprefix --part ,$(PART)) $(addprefix --seed ,$(SEED))
 
 lint: $(VENV)/installed  ## check format, style and types
 	$(BIN)/ruff format --check .

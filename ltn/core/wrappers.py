@@ -105,14 +105,15 @@ def quantify(
     **kwargs: Any,
 ) -> Formula:
     """Aggregate the axes `labels` of a formula, where the mask is nonzero; `empty` where nothing is left."""
-    values, selected, axis, free = operands(labels, wff, mask)
+    values, selected, axis, order = operands(labels, wff, mask)
+    free = [label for label in order if label not in labels]
     return Formula(aggregate(operator, values, axis, selected, empty, **kwargs), free)
 
 
 def operands(
     labels: Sequence[str], wff: Formula, mask: Formula | None
 ) -> tuple[tf.Tensor, tf.Tensor | None, tuple[int, ...], list[str]]:
-    """The aligned values and mask, the axes to aggregate, and the variables that stay free."""
+    """The aligned values and mask, the axes to aggregate, and the variable of each axis."""
     guarded = {"wff": wff} if mask is None else {"mask": mask, "wff": wff}
     for role, formula in guarded.items():
         if not isinstance(formula, Formula):
@@ -130,8 +131,7 @@ def operands(
             )
     tensors = align_formulas(list(guarded.values()), order)
     selected = None if mask is None else tf.cast(tensors[0], tf.bool)
-    axis = tuple(order.index(label) for label in labels)
-    return tensors[-1], selected, axis, [label for label in order if label not in labels]
+    return tensors[-1], selected, tuple(order.index(label) for label in labels), order
 
 
 def aggregate(

@@ -136,8 +136,8 @@ class Evaluation:
     def ground(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> list[Any]:
         """The groundings of terms and formulas, over their free variables in order of appearance.
 
-        Formulas are given as `Space.prepare` makes them; their tensors hold values of the space.
-        `options` gives each of them the options of quantifiers that its text does not set.
+        Formulas are given as they are written, and errors show them so; their tensors hold values of the
+        space. `options` gives each of them the options of quantifiers that its text does not set.
         """
         world = self._divide(nodes)
         plan = self._plan(world, nodes, options)
@@ -242,7 +242,9 @@ class Evaluation:
 
     def _request(self, planner: Planner, node: Node, owner: int | None) -> Request:
         frame = planner.root(node)
-        return planner.formula(node, frame, owner) if self._is_formula(node) else planner.term(node, frame)
+        if not self._is_formula(node):
+            return planner.term(node, frame)
+        return planner.formula(self.space.prepare(node), frame, owner)
 
     def _is_formula(self, node: Node) -> bool:
         return self.groundings.signature.sort_of(node).is_formula

@@ -20,6 +20,7 @@ from ltn.evaluation.planner import FormulaIn, IndexOn, Planner, Request, Rule, S
 from ltn.evaluation.tuples import add_weights
 from ltn.fuzzy_ops import Aggregator
 from ltn.fuzzy_ops.aggregation import Part
+from ltn.fuzzy_ops.base import Operator
 from ltn.language import Quantifier
 from ltn.language.names import QUANTIFIERS
 
@@ -105,18 +106,15 @@ class OverAxes(Range):
     weights: tuple[Value, ...] = ()
 
     @property
-    def _order(self) -> list[str]:
-        return axes.union([() if self.mask is None else self.mask.axes, self.body.axes])
-
-    @property
     def free(self) -> tuple[str, ...]:
-        return tuple(label for label in self._order if label not in self.bound)
+        order = axes.union([() if self.mask is None else self.mask.axes, self.body.axes])
+        return tuple(label for label in order if label not in self.bound)
 
     def operands(self, execution: Execution) -> Operands:
         mask = None if self.mask is None else execution.formula(self.mask)
-        values, selected, axis, _ = operands(self.bound, execution.formula(self.body), mask)
+        values, selected, axis, order = operands(self.bound, execution.formula(self.body), mask)
         found = [(execution[value], value.axes) for value in self.weights]
-        return Operands(values, axis, selected, weights=_product(found, self._order))
+        return Operands(values, axis, selected, weights=_product(found, order))
 
     def describe(self) -> str:
         masked = "" if self.mask is None else ", masked"
@@ -209,10 +207,14 @@ class Aggregation(Step):
         """What the aggregator is called with."""
         own = {} if self.owner is None else execution.options[self.owner].get(self.kind, {})
         options = own | dict(self.options)
-        if not execution.world.other_operators:
-            return options
         operator = self.operator(execution)
-        return {name: value for name, value in options.items() if hasattr(operator, name)}
+        if execution.world.other_operators:
+            known = getattr(operator, "__dict__", ())
+            return {name: value for name, value in options.items() if name in known}
+        if options and isinstance(operator, Operator):
+            # What the quantifier itself says, as the axis, would meet an option of that name.
+            operator.check_overrides(**options)
+        return options
 
     @property
     def empty(self) -> float:

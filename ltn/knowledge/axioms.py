@@ -20,7 +20,9 @@ from ltn.knowledge.hyperparameters import Hyperparameters
 from ltn.knowledge.language import Language
 from ltn.knowledge.weights import check_weight, is_learned, proposition_of
 from ltn.language import Node, Quantifier, Signature, parse
+from ltn.language.diagnostics import locate, span_of_options
 from ltn.language.names import QUANTIFIERS, check_name, list_names, nearest
+from ltn.language.parser import with_text
 from ltn.semantics import BaseSemantics
 
 
@@ -351,7 +353,7 @@ class KnowledgeBase:
         if isinstance(formula, Node):
             self.signature.check_formula(formula, text)
             self.signature.check_closed(formula, text)
-            self._check_options(self.space.prepare(formula))
+            self._check_options(*with_text(formula, text))
         elif not callable(formula):
             raise LogicTypeError(f"An axiom is text or a callable; got {formula!r}.")
         check_name(name, "an axiom")
@@ -364,12 +366,15 @@ class KnowledgeBase:
         elif proposition_of(name) not in self.language.propositions:
             self.signature.check_new(proposition_of(name), "a proposition")
 
-    def _check_options(self, tree: Node) -> None:
-        for node in tree.walk():
+    def _check_options(self, formula: Node, text: str) -> None:
+        for node in self.space.prepare(formula).walk():
             if isinstance(node, Quantifier) and node.options:
                 operator = getattr(self.semantics, QUANTIFIERS[node.kind].operator)
                 if isinstance(operator, Operator):
-                    operator.check_overrides(**dict(node.options))
+                    try:
+                        operator.check_overrides(**dict(node.options))
+                    except LogicError as error:
+                        raise type(error)(locate(str(error), text, span_of_options(node, text))) from None
 
     def next_name(self, before: Sequence[str] = (), labels: Sequence[str] = ()) -> str:
         """The next "axiom_n" that is not taken: by an axiom, a name `before` it in a text, or a label."""

@@ -66,11 +66,9 @@ def answer(
     """The grounding of a formula or a term over its free variables, in order of appearance."""
     tree = read_query(knowledge, query)
     evaluation = evaluation_for(knowledge, question, chunk)
-    space = evaluation.space
-    is_formula = knowledge.signature.check(tree).is_formula
-    [value] = evaluation.ground([space.prepare(tree) if is_formula else tree])
-    if is_formula:
-        value = Formula(space.truth(value.tensor), value.free_vars)
+    [value] = evaluation.ground([tree])
+    if knowledge.signature.check(tree).is_formula:
+        value = Formula(evaluation.space.truth(value.tensor), value.free_vars)
     value.text = str(tree)
     value.individuals = {
         label: names for label in value.free_vars if (names := evaluation.groundings.names(label)) is not None

@@ -93,7 +93,7 @@ def _read(text: str | Path | Sequence[str | Node]) -> tuple[str, str]:
     try:
         if path is not None and (looks_like_a_file or path.is_file()):
             return str(text), path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         if looks_like_a_file:
             raise unreadable(str(text), error) from error
     return "", str(text)

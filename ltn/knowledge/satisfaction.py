@@ -48,7 +48,7 @@ def satisfaction(
     if not axioms:
         raise LogicValueError("The theory has no axioms: add some with theory.axiom(...).")
     space = evaluation.space
-    written = [(a.name, space.prepare(a.tree), options_of(a)) for a in axioms if a.tree is not None]
+    written = [(a.name, a.tree, options_of(a)) for a in axioms if a.tree is not None]
     names, trees, own_options = zip(*written, strict=True) if written else ((), (), ())
     grounded = dict(zip(names, evaluation.ground(trees, own_options), strict=True))
     values = [

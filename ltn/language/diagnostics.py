@@ -8,7 +8,7 @@ from typing import NoReturn
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language.names import list_names, nearest
 from ltn.language.sorts import Vocabulary
-from ltn.language.syntax import Name
+from ltn.language.syntax import Name, Quantifier
 from ltn.language.tree import Node, Span
 
 # Longer lines are cut around the place.
@@ -85,6 +85,11 @@ def quote(node: Node) -> str:
         return f"'{node.name}'"
     text = str(node)
     return f"`{text}`" if len(text) <= _LONGEST_QUOTE else f"`{text[:_LONGEST_QUOTE].rstrip()}...`"
+
+
+def span_of_options(node: Quantifier, text: str) -> Span | None:
+    """Where the sign of a quantifier and its options stand in the text that it was read from."""
+    return node.span and Span(node.span.start, text.index("]", node.span.start) + 1)
 
 
 def _span(place: Node | Span | None) -> Span | None:

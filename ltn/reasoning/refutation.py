@@ -250,7 +250,7 @@ def evaluate_theory(theory: Learner, formula: Node, question: Question) -> Value
     space = evaluation.space
     axioms = [axiom for axiom in theory.axiom_list if axiom.active]
     found = satisfaction(axioms, lambda axiom: questions.options_of(theory, axiom, question), evaluation)
-    [value] = evaluation.ground([space.prepare(formula)])
+    [value] = evaluation.ground([formula])
     alone = tf.reduce_mean([space.loss(axiom) for axiom in found.axioms])
     return Values(space.truth(found.total), space.truth(value.tensor), space.loss(found.total), alone)
 

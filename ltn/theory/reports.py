@@ -162,13 +162,9 @@ def plan(
         pairs = [questions.read_formula(theory, formula, "a plan")]
     if not pairs:
         raise LogicValueError("There is no formula to plan: add axioms with theory.axiom(...), or give one.")
-    nodes = [
-        evaluation.space.prepare(node) if theory.signature.sort_of(node).is_formula else node
-        for node, _ in pairs
-    ]
     options = [{} if axiom is None else questions.options_of(theory, axiom, question) for _, axiom in pairs]
     with as_written():
-        return evaluation.tabulate(nodes, options)
+        return evaluation.tabulate([node for node, _ in pairs], options)
 
 
 def _individuals(groundings: Groundings, variable: str, rows: np.ndarray) -> list[Any]:

@@ -24,12 +24,16 @@ from ltn.language import (
 from ltn.language import Quantifier as QuantifierNode
 from tests.theory.worlds import (
     ALPHA,
+    CHOSEN,
     CLASSES,
     CONSTANTS,
+    HEADS,
     LABELS,
     NUMBER_OF_CLASSES,
+    PAIRS,
     PLAIN_PREDICATES,
     Declared,
+    at,
     first,
     gap,
     networks,
@@ -61,6 +65,8 @@ class Core:
         for name in ("u", "v"):
             rows = tf.stack([constant.tensor for constant in constants])
             self.variables[name] = ltn.Variable(name, rows)
+        chosen = tf.stack([declared.constants[name].tensor for name in CHOSEN])
+        self.variables["w"] = ltn.Variable("w", chosen)
         for name in ("c", "d"):
             self.variables[name] = ltn.Variable(name, range(NUMBER_OF_CLASSES))
         self.constants = declared.constants
@@ -72,6 +78,8 @@ class Core:
             "R": ltn.Predicate(networks()["R"]),
             "C": ltn.Predicate.FromLogits(networks()["C"], "softmax"),
             "D": ltn.Predicate.FromLogits(networks()["D"], "softmax"),
+            "T": ltn.Predicate.FromLogits(networks()["T"], "softmax"),
+            **ltn.Predicate.heads(networks()["heads"], HEADS),
             **plain,
         }
         self.functions = {
@@ -79,6 +87,7 @@ class Core:
             "score": ltn.Function(networks()["score"]),
             "first": ltn.Function.Lambda(first),
             "gap": ltn.Function.Lambda(gap),
+            "at": ltn.Function.Lambda(at),
             "abs": ltn.Function.Lambda(tf.abs),
             "norm": ltn.Function.Lambda(lambda x: tf.norm(x, axis=1, keepdims=True)),
         }
@@ -106,7 +115,7 @@ class Core:
                 return self.propositions[name]
             case Apply():
                 return self._applied(node)
-            case Comparison(operator="=", left=left, right=right) if not is_number(left):
+            case Comparison(operator="=", left=left, right=right) if is_point(left):
                 smooth = ltn.utils.Pred_equal_smooth_exp(alpha=ALPHA)
                 return smooth([self.term(left), self.term(right)])
             case Comparison():
@@ -124,8 +133,15 @@ class Core:
         return self._quantified(cast(QuantifierNode, node))
 
     def _applied(self, node: Apply) -> ltn.Formula:
-        arguments = [self.term(argument) for argument in node.arguments]
+        arguments = [part for argument in node.arguments for part in self._parts(argument)]
         return self.predicates[node.symbol](arguments if len(arguments) > 1 else arguments[0])
+
+    def _parts(self, node: Node) -> list[ltn.Term]:
+        """A pair as a point and a class; other terms as they are."""
+        term = self.term(node)
+        if not is_pair(node):
+            return [term]
+        return [ltn.Function.Lambda(part)(term) for part in (lambda h: h[:, :2], lambda h: h[:, 2:])]
 
     def _quantified(self, node: QuantifierNode) -> ltn.Formula:
         for group in node.groups:
@@ -166,10 +182,17 @@ class Core:
         return predicate([self.term(node.left), self.term(node.right)])
 
 
-def is_number(node: Node) -> bool:
-    """Whether a term is a number, and not a point."""
+def is_pair(node: Node) -> bool:
+    """Whether a term is a point with a class."""
+    return (isinstance(node, Name) and node.name in PAIRS) or (
+        isinstance(node, Apply) and node.symbol == "at"
+    )
+
+
+def is_point(node: Node) -> bool:
+    """Whether a term is a point, and neither a number nor a pair."""
     if isinstance(node, Name):
-        return node.name in (*LABELS, *CLASSES)
+        return node.name not in (*LABELS, *CLASSES, *PAIRS)
     if isinstance(node, Apply):
-        return node.symbol != "f"
-    return all(is_number(child) for child in node.children)
+        return node.symbol == "f"
+    return any(is_point(child) for child in node.children)

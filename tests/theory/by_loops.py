@@ -30,8 +30,8 @@ from ltn.language import (
     Quantifier,
 )
 from tests.fuzzy_ops import reference
-from tests.theory.built_with_core import ARITHMETIC, COMPARISONS, is_number
-from tests.theory.worlds import ALPHA, CONSTANTS, NUMBER_OF_CLASSES, Array, World
+from tests.theory.built_with_core import ARITHMETIC, COMPARISONS, is_point
+from tests.theory.worlds import ALPHA, CHOSEN, CONSTANTS, HEADS, NUMBER_OF_CLASSES, Array, World
 
 # The row of each variable.
 Rows = dict[str, int]
@@ -58,9 +58,10 @@ class Loops:
         self.parameters = world.parameters
         self.constants = dict(zip(CONSTANTS, constants, strict=True))
         self.individuals: dict[str, Array] = {"u": constants, "v": constants, "c": classes, "d": classes}
+        self.individuals["w"] = np.stack([self.constants[name] for name in CHOSEN])
         for name, values in world.data.items():
-            # Points have two axes, and numbers one.
-            self.individuals[name] = values.astype(np.float64).reshape(len(values), values.ndim)
+            # Numbers have one axis only.
+            self.individuals[name] = values.astype(np.float64).reshape(len(values), *values.shape[1:] or (1,))
         self.propositions = {"A": float(world.parameters["A"][0]), "B": 0.75}
 
     def term(self, node: Node, rows: Rows) -> Array:
@@ -80,6 +81,8 @@ class Loops:
                 return np.tanh(self._network("f", arguments))
             case "score":
                 return self._network("score", arguments)
+            case "at":
+                return np.append(arguments[0], arguments[0][0])
             case "first":
                 return arguments[0][:1]
             case "gap":
@@ -126,23 +129,25 @@ class Loops:
             truth = Decimal(self.propositions[node.name])
             return Degree(truth, 1 - truth)
         if isinstance(node, Comparison):
-            if node.operator == "=" and not is_number(node.left):
+            if node.operator == "=" and is_point(node.left):
                 distance = math.dist(self.term(node.left, rows), self.term(node.right, rows))
                 truth = Decimal(-ALPHA * distance).exp()
                 return Degree(truth, 1 - truth)
             return _crisp(self.crisp(node, rows))
         apply = cast(Apply, node)
-        arguments = [self.term(argument, rows) for argument in apply.arguments]
+        arguments = [part for argument in apply.arguments for part in self._parts(argument, rows)]
         match apply.symbol:
+            case "E" | "O" as symbol:
+                logit = Decimal(float(self._network("heads", arguments)[HEADS.index(symbol)]))
+                return Degree(1 / (1 + (-logit).exp()), 1 / (1 + logit.exp()))
+            case "T":
+                [table], [row, column] = self.parameters["T"], np.concatenate(arguments).astype(int)
+                return _share(table[row], column)
             case "P" | "R" as symbol:
                 logit = Decimal(float(self._network(symbol, arguments)[0]))
                 return Degree(1 / (1 + (-logit).exp()), 1 / (1 + logit.exp()))
             case "C" | "D" as symbol:
-                logits = [Decimal(float(logit)) for logit in self._network(symbol, arguments[:-1])]
-                powers = [(logit - max(logits)).exp() for logit in logits]
-                picked = powers.pop(int(arguments[-1][0]))
-                total = picked + sum(powers)
-                return Degree(picked / total, sum(powers, Decimal(0)) / total)
+                return _share(self._network(symbol, arguments[:-1]), int(arguments[-1][0]))
             case "near":
                 truth = Decimal(-0.5 * float(((arguments[0] - arguments[1]) ** 2).sum())).exp()
                 return Degree(truth, 1 - truth)
@@ -151,6 +156,11 @@ class Loops:
             case "less":
                 return _crisp(arguments[0][0] < arguments[1][0])
         return _crisp(arguments[0][0] % 2.0 == 0.0)
+
+    def _parts(self, node: Node, rows: Rows) -> list[Array]:
+        """A pair as its point and its class; another term as it is."""
+        value = self.term(node, rows)
+        return [value[:2], value[2:]] if len(value) == 3 else [value]
 
     def selected(self, node: Quantifier, rows: Rows) -> Iterator[Rows]:
         """The rows of the combinations over which a quantifier ranges."""
@@ -188,10 +198,10 @@ class StableProductLoops(Loops):
                 return equivalence(self.truth(left, rows), self.truth(right, rows))
             case Quantifier(kind=kind, body=body, options=options):
                 truths = [self.truth(body, inner) for inner in self.selected(node, rows)]
-                p = dict(options).get("p", 2.0)
+                p, stable = dict(options).get("p", 2.0), bool(dict(options).get("stable", True))
                 if kind == "forall":
-                    return reference.power_mean_error(p, stable=True)(truths) if truths else 1.0
-                return reference.power_mean(p, stable=True)(truths) if truths else 0.0
+                    return reference.power_mean_error(p, stable)(truths) if truths else 1.0
+                return reference.power_mean(p, stable)(truths) if truths else 0.0
         return float(self.degree(node, rows).holds)
 
 
@@ -245,6 +255,15 @@ def power_mean(truths: Sequence[Decimal], p: Decimal) -> Decimal:
 
 def _either(a: Decimal, b: Decimal) -> Decimal:
     return a + b - a * b
+
+
+def _share(logits: Array, picked: int) -> Degree:
+    """The probability of a class, by a softmax."""
+    exact = [Decimal(float(logit)) for logit in logits]
+    powers = [(logit - max(exact)).exp() for logit in exact]
+    one = powers.pop(picked)
+    total = one + sum(powers)
+    return Degree(one / total, sum(powers, Decimal(0)) / total)
 
 
 def _crisp(truth: Any) -> Degree:

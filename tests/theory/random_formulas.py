@@ -7,6 +7,7 @@ rounding, which is not a mistake.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -27,7 +28,18 @@ from ltn.language import (
     Or,
     Quantifier,
 )
-from tests.theory.worlds import CLASSES, CONSTANTS, DIAGONALS, LABELS, NUMBER_OF_CLASSES, POINTS, VARIABLES
+from ltn.language.names import QUANTIFIERS
+from tests.theory.worlds import (
+    CLASSES,
+    CONSTANTS,
+    DIAGONALS,
+    HEADS,
+    LABELS,
+    NUMBER_OF_CLASSES,
+    PAIRS,
+    POINTS,
+    VARIABLES,
+)
 
 # All that the language has: one that is added is tried in every test of random formulas.
 CONNECTIVES = Binary.__subclasses__()
@@ -42,7 +54,7 @@ def fewer(divisor: int) -> settings:
 
 @st.composite
 def closed_formulas(draw: st.DrawFn, options: bool = True) -> Node:
-    """A formula without free variables; with `options` its quantifiers may set p."""
+    """A formula without free variables; with `options` its quantifiers may set those of p-means."""
     return _Writer(draw, options).quantified(3, [])
 
 
@@ -73,16 +85,21 @@ def free(node: Node) -> list[str]:
     return [name for name in dict.fromkeys(found) if name not in bound]
 
 
-def with_options_of_log_product(node: Node, positive: bool | None = True) -> Node:
-    """The formula in which only existential quantifiers that no negation turns round have options."""
+def with_options_of(semantics: Any, node: Node, positive: bool | None = True) -> Node:
+    """The formula in which no quantifier has options that its operator lacks.
+
+    Logarithms are of the negation normal form, where a negation turns a quantifier round.
+    """
     opposite = None if positive is None else not positive
 
     def below(child: Node, sign: bool | None = positive) -> Node:
-        return with_options_of_log_product(child, sign)
+        return with_options_of(semantics, child, sign)
 
     match node:
         case Quantifier(kind=kind, body=body, options=options):
-            kept = options if kind == "exists" and positive else ()
+            known = vars(getattr(semantics, QUANTIFIERS[kind].operator))
+            is_turned = semantics.space == "log" and not positive
+            kept = () if is_turned else tuple(option for option in options if option[0] in known)
             return replace(node, body=below(body), options=kept)
         case Not(operand=operand):
             return Not(below(operand, opposite))
@@ -124,6 +141,13 @@ class _Writer:
     def point(self, scope: Sequence[str]) -> Node:
         return Apply("f", (self.point(scope),)) if self.chance(25) else self.crisp_point(scope)
 
+    def pair(self, scope: Sequence[str]) -> Node:
+        """A point with a class."""
+        names = [name for name in PAIRS if name in scope]
+        if names and self.chance(70):
+            return Name(self.draw(st.sampled_from(names)))
+        return Apply("at", (self._individual(scope),))
+
     def _individual(self, scope: Sequence[str]) -> Node:
         variables = [name for name in POINTS if name in scope]
         names = variables if variables and self.chance(85) else list(CONSTANTS)
@@ -156,16 +180,24 @@ class _Writer:
             return Name(self.draw(st.sampled_from(names)))
         return Number(self.draw(st.integers(0, NUMBER_OF_CLASSES - 1)))
 
+    def point_and_class(self, scope: Sequence[str]) -> tuple[Node, ...]:
+        """As two terms, or as one of the product."""
+        if self.chance(30):
+            return (self.pair(scope),)
+        return self.point(scope), self.class_(scope)
+
     # Atoms and guards
 
     def atom(self, scope: Sequence[str]) -> Node:
-        match self.choice("R", "P", "C", "D", "near", "step", "A", "B", "equal", "crisp"):
-            case "P":
-                return Apply("P", (self.point(scope),))
+        match self.choice("R", "P", "C", "D", "near", "step", "A", "B", "equal", "crisp", "T", *HEADS):
+            case "P" | "E" | "O" as symbol:
+                return Apply(symbol, (self.point(scope),))
             case "C":
-                return Apply("C", (self.point(scope), self.class_(scope)))
+                return Apply("C", self.point_and_class(scope))
             case "D":
-                return Apply("D", (self.point(scope), self.point(scope), self.class_(scope)))
+                return Apply("D", (self.point(scope), *self.point_and_class(scope)))
+            case "T":
+                return Apply("T", (self.class_(scope), self.class_(scope)))
             case "R" | "near" as symbol:
                 return Apply(symbol, (self.point(scope), self.point(scope)))
             case "step":
@@ -182,7 +214,7 @@ class _Writer:
 
         Elsewhere `=` is the equality of a domain, and that of points is smooth.
         """
-        match self.choice("order", "order", "class", "less", "even", "differ"):
+        match self.choice("order", "order", "class", "less", "even", "differ", "pairs"):
             case "order":
                 operator = self.choice("<", "<=", ">", ">=", "!=", *equalities)
                 # Arithmetic has no domain: labels and classes are compared through it.
@@ -194,6 +226,8 @@ class _Writer:
                 return Apply("less", (self.crisp_point(scope), self.crisp_point(scope)))
             case "even":
                 return Apply("even", (self._plain_number(scope),))
+            case "pairs":
+                return Comparison(self.choice("=", "!="), self.pair(scope), self.pair(scope))
         return Comparison("!=", self.crisp_point(scope), self.crisp_point(scope))
 
     def _numeric_class(self, scope: Sequence[str]) -> Node:
@@ -217,8 +251,8 @@ class _Writer:
             case "score":
                 score = Apply("score", (self.point(scope),))
                 return Comparison(self.choice("<", ">="), score, Number(0.3717))
-        arguments = (self.point(scope), self.class_(scope))
-        atom = Apply("C", arguments) if self.chance(50) else Apply("P", arguments[:1])
+        arguments = self.point_and_class(scope)
+        atom = Apply("C", arguments) if self.chance(50) else Apply("P", (self.point(scope),))
         return Comparison(self.choice(">", "<="), atom, Number(0.3717))
 
     # Formulas
@@ -246,8 +280,13 @@ class _Writer:
         body = self.formula(depth - 1, inner)
         seen = {*free(body), *(free(guard) if guard else ())}
         body = self.mentioning([name for name in bound if name not in seen], body, inner)
-        options = (("p", self.draw(st.sampled_from([1.0, 2.0, 3.5]))),) if self.chance(30) else ()
-        return Quantifier(self.choice("forall", "exists"), groups, body, guard, options * self.options)
+        options = self._options() if self.options and self.chance(30) else ()
+        return Quantifier(self.choice("forall", "exists"), groups, body, guard, options)
+
+    def _options(self) -> tuple[tuple[str, float], ...]:
+        p = ("p", self.draw(st.sampled_from([1.0, 2.0, 3.5])))
+        stable = ("stable", self.draw(st.sampled_from([0.0, 1.0])))
+        return self.draw(st.sampled_from([(p,), (p, stable), (stable,)]))
 
     def _groups(self, scope: Sequence[str]) -> tuple[tuple[str, ...], ...]:
         groups: list[tuple[str, ...]] = []
@@ -273,6 +312,8 @@ class _Writer:
             atom: Node = self._mention(variable)
             if variable in CLASSES and self.chance(70):
                 atom = Apply("C", (self.point(scope), Name(variable)))
+            elif variable in PAIRS:
+                atom = Apply("C", (Name(variable),))
             elif variable in POINTS:
                 atom = Apply("R", (Name(variable), self.point(scope)))
             formula = self.draw(st.sampled_from(CONNECTIVES))(atom, formula)
@@ -280,5 +321,7 @@ class _Writer:
 
     @staticmethod
     def _mention(variable: str) -> Node:
+        if variable in PAIRS:
+            return Comparison("=", Name(variable), Apply("at", (Name(CONSTANTS[0]),)))
         term = Apply("first", (Name(variable),)) if variable in POINTS else Name(variable)
         return Comparison("<=", term, Number(1.0))

@@ -9,7 +9,6 @@ import pytest
 import tensorflow as tf
 
 import ltn
-from tests.theory.replicated import needs_new_keras
 from tests.theory.test_replicas import replicas
 from tests.theory.theories import classifier, knowledge, labelled_points, network
 from tests.tolerance import assert_close
@@ -129,7 +128,6 @@ class TestSteps:
         theory.fit(SOURCES["filtered"](), verbose=0)
         assert int(theory.optimizer.iterations) == 3
 
-    @needs_new_keras
     def test_of_replicas(self) -> None:
         with replicas(2).scope():
             theory = self.half_true()

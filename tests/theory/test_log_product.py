@@ -1,6 +1,7 @@
 """Theories under `log_product`: values by the definitions, gradients that do not vanish, truths in [0, 1]."""
 
 import dataclasses
+from functools import partial
 from typing import Any
 
 import keras
@@ -19,7 +20,7 @@ from tests.theory.random_formulas import (
     fewer,
     free,
     open_formulas,
-    with_options_of_log_product,
+    with_options_of,
 )
 from tests.theory.worlds import NUMBER_OF_CLASSES, Declared, World, declared, random_world, worlds
 from tests.tolerance import assert_close
@@ -31,8 +32,8 @@ SLOPE_TOLERANCE = 1e-3
 # A logit so far out that the truth, in float32, is exactly 0 or 1.
 FAR = 200.0
 
-axioms = closed_formulas().map(with_options_of_log_product).map(str)
-queries = open_formulas().map(with_options_of_log_product).map(str)
+axioms = closed_formulas().map(partial(with_options_of, ltn.semantics.log_product)).map(str)
+queries = open_formulas().map(partial(with_options_of, ltn.semantics.log_product)).map(str)
 
 
 def with_bias(world: World, name: str, bias: Any) -> World:

@@ -10,7 +10,6 @@ import tensorflow as tf
 
 import ltn
 from ltn.callbacks import Schedule
-from ltn.training import distribution
 from tests.theory.replicated import AXIOMS, DATA, logs_of, points, theory_of
 from tests.theory.theories import (
     about,
@@ -329,9 +328,3 @@ class TestMistakes:
         theory = theory_of(two, ("all",), ltn.semantics.product.replace(Forall=smallest))
         with pytest.raises(ltn.LogicTypeError, match=r"In `forall x: P\(x\)`.*aggregator of ltn.fuzzy_ops"):
             theory.fit(DATA, verbose=0)
-
-
-def test_an_old_keras_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keras, "__version__", "3.8.0")
-    with pytest.raises(ltn.LogicValueError, match=r"needs Keras 3\.\d+ or later; this is Keras 3\.8\.0"):
-        distribution.check_keras()

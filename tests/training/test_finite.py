@@ -8,7 +8,6 @@ import pytest
 import tensorflow as tf
 
 import ltn
-from tests.theory.replicated import needs_new_keras
 from tests.theory.test_replicas import replicas
 from tests.theory.theories import knowledge, network, slim, weights_of
 from tests.tolerance import assert_close
@@ -129,7 +128,6 @@ class TestNaNInData:
         assert all(np.isfinite(weight).all() for weight in theory.get_weights())
         assert (layers[0].moving_mean != 0.0).numpy().all()
 
-    @needs_new_keras
     def test_stops_all_replicas(self) -> None:
         strategy = replicas(2)
         with strategy.scope():

@@ -1,0 +1,1 @@
+"""Random texts and random theories: what holds for all of them. `make fuzz` searches at length."""
