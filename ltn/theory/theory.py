@@ -318,17 +318,21 @@ class Theory(WrittenWhole):
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Theory:
-        """The theory of a configuration; its weights are loaded afterwards."""
+        """The theory of a configuration, which may come from anyone; its weights are loaded afterwards."""
         try:
             restoring.check(config)
-            operators = restoring.operators_of(config)
-            settings = {key: config[key] for key in ("name", "regularizer", "chunk")}
-            theory = cls(operators.semantics, **settings)
-            restoring.fill(theory.knowledge, config, operators)
+            return cls._made_from(config)
         except Exception as error:
             # Of one kind, since Keras replaces a TypeError by one that shows the whole configuration.
             reason = error if isinstance(error, LogicError) else describe(error)
             raise LogicValueError(f"The theory cannot be made again: {reason}") from error
+
+    @classmethod
+    def _made_from(cls, config: dict[str, Any], is_copy: bool = False) -> Theory:
+        operators = restoring.operators_of(config)
+        settings = {key: config[key] for key in ("name", "regularizer", "chunk")}
+        theory = cls(operators.semantics, **settings)
+        restoring.fill(theory.knowledge, config, operators, is_copy)
         return theory
 
     def copy(self) -> Theory:
@@ -342,7 +346,8 @@ class Theory(WrittenWhole):
         >>> theory.copy().query("A")
         Formula(tensor=0.25, free_vars=[])
         """
-        copy = self.from_config(saving.config_of_copy(self.knowledge, self.layers, self._settings()))
+        config = saving.config_of_copy(self.knowledge, self.layers, self._settings())
+        copy = self._made_from(config, is_copy=True)
         saving.copy_weights(self, copy)
         return copy
 
