@@ -14,10 +14,10 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation import replicas
 from ltn.knowledge.axioms import check_weight
 from ltn.language.forms import NUMBER, check_form
+from ltn.theory import writing
 from ltn.theory.theory import Theory
-from ltn.theory.writing import WrittenWhole
 from ltn.training import adam, balance, collapse, compilation, mixture, steps
-from ltn.training.remembered import introduce
+from ltn.training.feeding import introduce
 from ltn.training.schedules import ByEpoch, EpochHistory, Scheduled
 
 BALANCED = "balanced"
@@ -70,7 +70,7 @@ def with_knowledge(
 
 
 @keras.saving.register_keras_serializable(package="ltn")
-class KnowledgeModel(WrittenWhole):
+class KnowledgeModel(keras.Model):
     """A Keras model with knowledge: see `with_knowledge`."""
 
     model: Any
@@ -83,6 +83,8 @@ class KnowledgeModel(WrittenWhole):
     _full_weight: float
     _weight: Any
     _spread: collapse.Spread
+    # Set by Keras.
+    optimizer: Any
 
     def __init__(
         self,
@@ -308,6 +310,9 @@ class KnowledgeModel(WrittenWhole):
         """As `keras.Model.evaluate`: a list in the order of `metrics_names`, or with names."""
         arguments = {"x": x, "y": y, **dict(zip(steps.EVALUATE[2:], args, strict=False)), **kwargs}
         return steps.evaluate(super().evaluate, lambda: self.metrics_names, **arguments)
+
+    save = writing.save
+    save_weights = writing.save_weights
 
     def export(self, filepath: Any, *args: Any, **kwargs: Any) -> None:
         """Write the model within, which predicts, for serving: as `keras.Model.export`."""

@@ -28,8 +28,7 @@ from ltn.knowledge.satisfaction import satisfaction, truths_by_name
 from ltn.language import Domain, Node, Signature
 from ltn.reasoning import consequence
 from ltn.semantics import BaseSemantics
-from ltn.theory import descriptions, reports, restoring, saving, serving
-from ltn.theory.writing import WrittenWhole
+from ltn.theory import descriptions, reports, restoring, saving, serving, writing
 from ltn.training.trainer import Trainer
 
 P = ParamSpec("P")
@@ -59,7 +58,7 @@ class Weights(list[Any]):
 
 
 @keras.saving.register_keras_serializable(package="ltn")
-class Theory(WrittenWhole):
+class Theory(keras.Model):
     """A theory <K, G(. | theta), Theta> of Real Logic: axioms, groundings with parameters, operators.
 
     It is a `keras.Model`: `compile`, `fit`, `evaluate`, `save` work as for any other. Training maximises
@@ -97,6 +96,7 @@ class Theory(WrittenWhole):
     """
 
     # Set by Keras.
+    optimizer: Any
     train_function: Any
     test_function: Any
 
@@ -310,6 +310,8 @@ class Theory(WrittenWhole):
 
     # Saving
 
+    save = writing.save
+    save_weights = writing.save_weights
     export = serving.export
 
     def get_config(self) -> dict[str, Any]:

@@ -18,9 +18,8 @@ from ltn.knowledge.axioms import KnowledgeBase
 from ltn.knowledge.data import Data, read_batch, with_weights
 from ltn.knowledge.satisfaction import Satisfaction, note
 from ltn.training import adam, compilation, distribution, trials
-from ltn.training.feeding import Feeding
+from ltn.training.feeding import Feeding, introduce
 from ltn.training.progress import with_line
-from ltn.training.remembered import introduce
 from ltn.training.steps import EVALUATE, AxiomMeans, CompiledStep, Logs, evaluate
 from ltn.training.trials import Trials
 
