@@ -290,14 +290,13 @@ class KnowledgeBase:
         """What was set for the quantifiers of one axiom alone."""
         return self.operators.options(axiom.name)
 
-    def restore(
-        self, axioms: Sequence[Axiom], operators: Hyperparameters, own: Mapping[str, Mapping[str, float]]
-    ) -> None:
-        """Take over what was saved: axioms, operators, and the hyper-parameters of single axioms."""
+    def restore(self, axioms: Sequence[Axiom], operators: Hyperparameters, own: Any, is_copy: bool) -> None:
+        """Take over axioms, operators, and what was set for single axioms; of a copy all of it is known."""
         self.operators = operators
         for axiom in axioms:
             try:
-                self.check_axiom(axiom.formula, "", axiom.name)
+                if not is_copy:
+                    self.check_axiom(axiom.formula, "", axiom.name)
             except LogicError as error:
                 raise LogicValueError(f"Axiom '{axiom.name}': {error}") from error
             self._adopt(axiom)

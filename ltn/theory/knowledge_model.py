@@ -16,12 +16,11 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation import replicas
 from ltn.knowledge.weights import check_weight
 from ltn.language.forms import NUMBER, check_form
-from ltn.theory import joining
+from ltn.theory import joining, writing
 from ltn.theory.theory import Theory
-from ltn.theory.writing import WrittenWhole
 from ltn.training import arguments, balance, collapse, compilation, culprits, distribution, mixture, steps
+from ltn.training.feeding import introduce
 from ltn.training.finite import FiniteSteps, check_on_nan
-from ltn.training.remembered import introduce
 from ltn.training.schedules import ByEpoch, Scheduled, with_history
 
 BALANCED = "balanced"
@@ -74,7 +73,7 @@ def with_knowledge(
 
 
 @keras.saving.register_keras_serializable(package="ltn")
-class KnowledgeModel(WrittenWhole):
+class KnowledgeModel(keras.Model):
     """A Keras model with knowledge: see `with_knowledge`."""
 
     model: Any
@@ -332,6 +331,9 @@ class KnowledgeModel(WrittenWhole):
         given = dict(zip(steps.EVALUATE[2:], args, strict=False)) | kwargs
         arguments.check_fit(given)
         return steps.evaluate(super().evaluate, lambda: self.metrics_names, x=x, y=y, **given)
+
+    save = writing.save
+    save_weights = writing.save_weights
 
     def export(self, filepath: Any, *args: Any, **kwargs: Any) -> None:
         """Write the model within, which predicts, for serving: as `keras.Model.export`."""

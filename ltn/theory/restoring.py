@@ -73,8 +73,8 @@ def operators_of(config: Config) -> Hyperparameters:
     return Hyperparameters.from_config(config["hyperparameters"])
 
 
-def fill(knowledge: KnowledgeBase, config: Config, operators: Hyperparameters) -> None:
-    """Declare in an empty theory what a configuration holds."""
+def fill(knowledge: KnowledgeBase, config: Config, operators: Hyperparameters, is_copy: bool) -> None:
+    """Declare in an empty theory what a configuration holds; that of a copy fits together."""
     language = knowledge.language
     language.signature = Signature.from_config(config["signature"])
     for part in config["declarations"]:
@@ -85,14 +85,13 @@ def fill(knowledge: KnowledgeBase, config: Config, operators: Hyperparameters) -
             language.propositions[name] = Proposition(**grounding)
         else:
             language.symbols[name] = _read_symbol(language, name, grounding)
-    _check_groundings(language)
-    if any(isinstance(part["grounding"].get("network"), dict) for part in config["declarations"]):
-        # From a file, not of a copy.
+    if not is_copy:
+        _check_groundings(language)
         _try_networks(language)
     for name, choice in config["choices"].items():
         language.restore_choice(name, choice)
     axioms = [_read_axiom(language, axiom) for axiom in config["axioms"]]
-    knowledge.restore(axioms, operators, config["hyperparameters"]["of_axioms"])
+    knowledge.restore(axioms, operators, config["hyperparameters"]["of_axioms"], is_copy)
 
 
 def _read_axiom(language: Language, config: Config) -> Axiom:

@@ -28,8 +28,7 @@ from ltn.knowledge.satisfaction import satisfaction, truths_by_name
 from ltn.language import Domain, Node, Signature
 from ltn.reasoning import consequence
 from ltn.semantics import BaseSemantics
-from ltn.theory import descriptions, reports, restoring, saving, serving
-from ltn.theory.writing import WrittenWhole
+from ltn.theory import descriptions, reports, restoring, saving, serving, writing
 from ltn.training.trainer import Trainer
 
 P = ParamSpec("P")
@@ -59,7 +58,7 @@ class Weights(list[Any]):
 
 
 @keras.saving.register_keras_serializable(package="ltn")
-class Theory(WrittenWhole):
+class Theory(keras.Model):
     """A theory <K, G(. | theta), Theta> of Real Logic: axioms, groundings with parameters, operators.
 
     It is a `keras.Model`: `compile`, `fit`, `evaluate`, `save` work as for any other. Training maximises
@@ -97,6 +96,7 @@ class Theory(WrittenWhole):
     """
 
     # Set by Keras.
+    optimizer: Any
     train_function: Any
     test_function: Any
 
@@ -318,6 +318,8 @@ class Theory(WrittenWhole):
 
     # Saving
 
+    save = writing.save
+    save_weights = writing.save_weights
     export = serving.export
 
     def get_config(self) -> dict[str, Any]:
@@ -326,17 +328,21 @@ class Theory(WrittenWhole):
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Theory:
-        """The theory of a configuration; its weights are loaded afterwards."""
+        """The theory of a configuration, which may come from anyone; its weights are loaded afterwards."""
         try:
             restoring.check(config)
-            operators = restoring.operators_of(config)
-            settings = {key: config[key] for key in ("name", "regularizer", "chunk")}
-            theory = cls(operators.semantics, **settings)
-            restoring.fill(theory.knowledge, config, operators)
+            return cls._made_from(config)
         except Exception as error:
             # Of one kind, since Keras replaces a TypeError by one that shows the whole configuration.
             reason = error if isinstance(error, LogicError) else describe(error)
             raise LogicValueError(f"The theory cannot be made again: {reason}") from error
+
+    @classmethod
+    def _made_from(cls, config: dict[str, Any], is_copy: bool = False) -> Theory:
+        operators = restoring.operators_of(config)
+        settings = {key: config[key] for key in ("name", "regularizer", "chunk")}
+        theory = cls(operators.semantics, **settings)
+        restoring.fill(theory.knowledge, config, operators, is_copy)
         return theory
 
     def copy(self) -> Theory:
@@ -350,7 +356,8 @@ class Theory(WrittenWhole):
         >>> theory.copy().query("A")
         Formula(tensor=0.25, free_vars=[])
         """
-        copy = self.from_config(saving.config_of_copy(self.knowledge, self.layers, self._settings()))
+        config = saving.config_of_copy(self.knowledge, self.layers, self._settings())
+        copy = self._made_from(config, is_copy=True)
         saving.copy_weights(self, copy)
         return copy
 

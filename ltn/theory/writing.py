@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -18,40 +17,34 @@ from ltn.errors import LogicValueError
 OVERHEAD = 2**14
 
 
-class WrittenWhole(keras.Model, ABC):
-    """A Keras model that is saved beside the file that is there, which the new one replaces once it is whole.
+def save(
+    model: Any, filepath: Any, overwrite: bool = True, zipped: bool | None = None, **kwargs: Any
+) -> None:
+    """Write the model to one `.keras` file; all arguments are those of `keras.Model.save`.
 
-    The old file stays if the disk is full, or if the process is killed.
+    `ltn.load` reads a theory, and `keras.models.load_model` any model. A file that is there is replaced once
+    the new one is whole: it stays if the disk is full, or if the process is killed.
     """
+    if zipped is False:
+        # A folder of several files.
+        keras.Model.save(model, filepath, overwrite, zipped, **kwargs)
+    else:
+        _write(partial(keras.Model.save, model, **kwargs), filepath, ".keras", overwrite)
 
-    # Set by Keras.
-    optimizer: Any
 
-    @abstractmethod
-    def call(self, inputs: Any, training: bool | None = None) -> Any:
-        """What the model computes."""
-
-    def save(self, filepath: Any, overwrite: bool = True, zipped: bool | None = None, **kwargs: Any) -> None:
-        """Write one `.keras` file, as `keras.Model.save`; one that is there is replaced by a whole one."""
-        if zipped is False:
-            # A folder of several files.
-            super().save(filepath, overwrite, zipped, **kwargs)
-        else:
-            _write(partial(super().save, **kwargs), filepath, ".keras", overwrite)
-
-    def save_weights(
-        self, filepath: Any, overwrite: bool = True, max_shard_size: float | None = None
-    ) -> None:
-        """Write the weights, as `keras.Model.save_weights`; a file is replaced by a whole one."""
-        if max_shard_size is not None:
-            # Several files.
-            super().save_weights(filepath, overwrite, max_shard_size)
-            return
-        # HDF5 crashes where the disk is full.
-        optimizer = getattr(self, "optimizer", None)
-        variables = [*self.variables, *(optimizer.variables if optimizer is not None else [])]
-        size = sum(8 * math.prod(variable.shape) + OVERHEAD for variable in variables) + OVERHEAD
-        _write(super().save_weights, filepath, ".weights.h5", overwrite, size)
+def save_weights(
+    model: Any, filepath: Any, overwrite: bool = True, max_shard_size: float | None = None
+) -> None:
+    """Write the weights, as `keras.Model.save_weights`; as in `save`, a file is replaced by a whole one."""
+    if max_shard_size is not None:
+        # Several files.
+        keras.Model.save_weights(model, filepath, overwrite, max_shard_size)
+        return
+    # HDF5 crashes where the disk is full.
+    optimizer = getattr(model, "optimizer", None)
+    variables = [*model.variables, *(optimizer.variables if optimizer is not None else [])]
+    size = sum(8 * math.prod(variable.shape) + OVERHEAD for variable in variables) + OVERHEAD
+    _write(partial(keras.Model.save_weights, model), filepath, ".weights.h5", overwrite, size)
 
 
 def _write(save: Callable[[str], None], path: Any, ending: str, overwrite: bool, size: int = 0) -> None:

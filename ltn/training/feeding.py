@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import keras
 import numpy as np
@@ -16,7 +16,6 @@ from ltn.knowledge import data as data_module
 from ltn.knowledge import streams
 from ltn.knowledge.axioms import KnowledgeBase
 from ltn.training import distribution
-from ltn.training.remembered import Keeper
 
 # The size of batches where none is given, as in Keras.
 BATCH_SIZE = 32
@@ -26,6 +25,25 @@ BATCH_SIZE = 32
 TRIAL = 5
 
 Arguments = dict[str, Any]
+
+
+@runtime_checkable
+class Keeper(Protocol):
+    """A callback that keeps what the others remember; `fit` tells it who they are, and calls it last."""
+
+    companions: list[keras.callbacks.Callback]
+
+
+def introduce(callbacks: Any) -> Any:
+    """Callbacks for Keras: keepers come last, when the others have begun or ended an epoch."""
+    if callbacks is None or isinstance(callbacks, keras.callbacks.CallbackList):
+        return callbacks
+    given = keras.tree.flatten(callbacks)
+    keepers = [callback for callback in given if isinstance(callback, Keeper)]
+    others = [callback for callback in given if not isinstance(callback, Keeper)]
+    for keeper in keepers:
+        keeper.companions = others
+    return [*others, *keepers]
 
 
 class Feeding:

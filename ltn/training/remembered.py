@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import keras
 import numpy as np
@@ -12,25 +12,6 @@ import tensorflow as tf
 
 # What Keras gives to every callback, in every training.
 _OF_KERAS = ("params", "_model")
-
-
-@runtime_checkable
-class Keeper(Protocol):
-    """A callback that keeps what the others remember; `fit` tells it who they are, and calls it last."""
-
-    companions: list[keras.callbacks.Callback]
-
-
-def introduce(callbacks: Any) -> Any:
-    """Callbacks for Keras: keepers come last, when the others have begun or ended an epoch."""
-    if callbacks is None or isinstance(callbacks, keras.callbacks.CallbackList):
-        return callbacks
-    given = keras.tree.flatten(callbacks)
-    keepers = [callback for callback in given if isinstance(callback, Keeper)]
-    others = [callback for callback in given if not isinstance(callback, Keeper)]
-    for keeper in keepers:
-        keeper.companions = others
-    return [*others, *keepers]
 
 
 def remembered(callback: keras.callbacks.Callback) -> dict[str, Any]:

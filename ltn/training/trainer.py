@@ -20,10 +20,9 @@ from ltn.knowledge.data import Data, read_batch, with_weights
 from ltn.knowledge.satisfaction import Satisfaction, note
 from ltn.knowledge.streams import as_logic_errors
 from ltn.training import arguments, compilation, culprits, distribution
-from ltn.training.feeding import Feeding
+from ltn.training.feeding import Feeding, introduce
 from ltn.training.finite import FiniteSteps, check_on_nan
 from ltn.training.progress import with_line
-from ltn.training.remembered import introduce
 from ltn.training.steps import EVALUATE, AxiomMeans, CompiledStep, Logs, evaluate
 from ltn.training.trials import Trials
 
