@@ -95,8 +95,18 @@ class FiniteSteps:
             finite = self._goes_on(finite, data)
         for variable, before in moving:
             variable.assign(tf.where(finite, tf.convert_to_tensor(variable), before))
-        _update_if(finite, model, pairs)
+        if _leaves_out(model):
+            with adam.fuse(model, finite):
+                model.optimizer.apply_gradients(pairs)
+            if self._others_follow():
+                _count_back(model.optimizer, ~finite)
+        else:
+            _update_if(finite, model, pairs)
         return finite
+
+    def _others_follow(self) -> bool:
+        """Whether Python may hear of a step that was not applied only after further steps, or not at all."""
+        return bool(self.on_nan == "skip" or self._model.steps_per_execution > 1)
 
     def counted(self, loss: tf.Tensor, size: Any, applied: tf.Tensor | None) -> tuple[tf.Tensor, Any]:
         """The loss and the size of a batch as the logs count them: not at all, where it was skipped."""
@@ -151,6 +161,8 @@ class FiniteSteps:
         kept = self._kept.take()
         if self._has_ended is not None:
             self._has_ended.assign(False)
+        if _leaves_out(self._model) and not self._others_follow():
+            _count_back(self._model.optimizer, 1)
         raise self._error(self._explain(kept if batch is None else batch))
 
     def attempt(self, step: Callable[[], Logs], data: Any, logs: Callable[[], Logs]) -> Logs:
@@ -234,8 +246,15 @@ def _update_if(finite: tf.Tensor, model: Any, pairs: Pairs) -> None:
             tf.cond(first, lambda: extended.call_for_each_replica(update, args=all_of_them), lambda: None)
 
         tf.distribute.get_replica_context().merge_call(update_together, args=(finite, *gradients))
-    elif adam.can_leave_out(model.optimizer):
-        with adam.fuse(model, finite):
-            model.optimizer.apply_gradients(pairs)
     else:
         tf.cond(finite, lambda: _update(model, pairs), lambda: None)
+
+
+def _leaves_out(model: Any) -> bool:
+    """Whether the update of the weights is written so that it can leave a step out."""
+    return adam.can_leave_out(model.optimizer) and not distribution.is_several(model.distribute_strategy)
+
+
+def _count_back(optimizer: Any, steps: Any) -> None:
+    """Take back steps that Keras has counted though they were not applied."""
+    optimizer.iterations.assign_sub(tf.cast(steps, optimizer.iterations.dtype))
