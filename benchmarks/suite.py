@@ -104,6 +104,7 @@ def workloads() -> list[Workload]:
         ),
         *(facts(count) for count in FACTS),
         quantifier(),
+        *(finite(title, task) for title, task in (("smokers", "smokers"), ("addition, 1 digit", "single"))),
         knowledge(),
         reasoning("propositions"),
         reasoning("smokers"),
@@ -190,6 +191,16 @@ def quantifier() -> Workload:
         "quantifier over 10 000 points",
         (plain, Program("Forall(x, P(x))", "quantifier", "logic")),
         plain.name,
+    )
+
+
+def finite(title: str, task: str) -> Workload:
+    """Steps that find out whether they are finite, beside steps that do not."""
+    asked, ignored = (
+        Program(f'on_nan="{on_nan}"', "theories", "finite", (task, on_nan)) for on_nan in ("raise", "ignore")
+    )
+    return Workload(
+        f"finite steps, {title}", (asked, ignored), ignored.name, (Target(asked.name, 1.02, ignored.name),)
     )
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Mapping
+from typing import Any
 
 import keras
 import numpy as np
@@ -100,9 +101,17 @@ def theory_of_things(count: int, chunk: int | None = None) -> ltn.Theory:
     return theory
 
 
-def smokers() -> Step:
-    """A step on the paper's smokers."""
-    return step_of_theory(theory_of_smokers())
+def smokers(**settings: Any) -> Step:
+    """A step on the paper's smokers, compiled with some settings."""
+    return step_of_theory(theory_of_smokers(), **settings)
+
+
+def finite(task: str, on_nan: str) -> Step:
+    """A step that finds out whether it is finite, or does not."""
+    if task == "smokers":
+        return smokers(on_nan=on_nan)
+    theory = theory_of_addition("single", predicate_of_digits())
+    return step_of_theory(theory, table_of_addition("single"), inputs.BATCH, on_nan=on_nan)
 
 
 def predicates_of_smokers() -> dict[str, ltn.Predicate]:
@@ -144,9 +153,10 @@ def step_of_theory(
     table: dict[str, np.ndarray] | None = None,
     batch_size: int = 1,
     phase: str = "train",
+    **settings: Any,
 ) -> Step:
     """What `fit` or `evaluate` calls for each batch, fed as they feed it."""
-    theory.compile(keras.optimizers.Adam(1e-3))
+    theory.compile(keras.optimizers.Adam(1e-3), **settings)
     theory.fit(table, batch_size=batch_size, verbose=0)
     data = no_data() if table is None else fed(table, batch_size)
     return step_of(theory, data, phase)

@@ -124,7 +124,7 @@ def check_values(name: str, domain: Domain, values: np.ndarray, may_be_nan: bool
             f"The data of '{name}' hold {int((~finite).sum())} values that are NaN or infinite, the first "
             f"in row {row}. Remove or replace them."
         )
-    excused = ~finite.reshape(len(values), -1).all(axis=1)
+    excused = ~finite.all(axis=tuple(range(1, values.ndim)))
     inside = domain.contains(values) | excused
     _check_all(inside, f"leave the bounds {domain.bounds} of the domain", name, domain)
     if domain.features is not None:

@@ -379,8 +379,8 @@ class KnowledgeModel(keras.Model):
         if not alone or self.run_eagerly or self.steps_per_execution > 1:
             self._finite.make_train_function(force)
         elif self.train_function is None or force:
-            check = self._finite.check
-            self.train_function = steps.CompiledStep(self.train_step, self.jit_compile, check=check)
+            fail = self._finite.fail
+            self.train_function = steps.CompiledStep(self.train_step, self.jit_compile, fail=fail)
 
     def make_test_function(self, force: bool = False) -> Any:
         """As Keras does, and again when the theory has changed."""

@@ -44,7 +44,8 @@ def fuse(model: keras.Model, applied: tf.Tensor | None = None) -> Iterator[None]
 
     Where `applied`, a truth value, is False, nothing changes, whatever the gradients are; `can_leave_out`
     tells for which optimizers it may be given. With the rate 0, the betas 1 and the gradient 0 the update
-    leaves all as it is: a condition would cost more than this on steps of small networks.
+    leaves all as it is: a condition would cost more than this on steps of small networks. Keras counts the
+    step all the same: the caller takes it back.
     """
     optimizer = model.optimizer
     if not is_plain(optimizer):
@@ -67,25 +68,26 @@ def fuse(model: keras.Model, applied: tf.Tensor | None = None) -> Iterator[None]
         for number, (beta, power) in enumerate(zip(betas, powers, strict=True), start=1):
             found |= {f"beta{number}": tf.constant(beta, kind), f"beta{number}_power": tf.cast(power, kind)}
         if applied is not None:
-            found["lr"] = tf.math.multiply_no_nan(found["lr"], tf.cast(applied, kind))
+            found["lr"] = tf.math.multiply_no_nan(found["lr"], share(kind))
             found |= {name: tf.where(applied, found[name], 1.0) for name in ("beta1", "beta2")}
         return found
+
+    @functools.cache
+    def share(kind: tf.DType) -> tf.Tensor:
+        return tf.cast(applied, kind)
 
     def update(gradient: Any, weight: Any, _: Any) -> None:
         first, second = _private.moments_of(optimizer, weight)
         kind = tf.as_dtype(weight.dtype)
         gradient = tf.cast(tf.convert_to_tensor(gradient), kind)
         if applied is not None:
-            gradient = tf.math.multiply_no_nan(gradient, tf.cast(applied, kind))
+            gradient = tf.math.multiply_no_nan(gradient, share(kind))
         handles = {"var": _handle(weight), "m": _handle(first), "v": _handle(second)}
         tf.raw_ops.ResourceApplyAdam(**handles, **scalars(kind), grad=gradient)
 
     optimizer.update_step = update
     try:
         yield
-        if applied is not None:
-            # Keras has counted the step.
-            optimizer.iterations.assign_sub(tf.cast(~applied, optimizer.iterations.dtype))
     finally:
         # The method of the class is visible again.
         del optimizer.update_step

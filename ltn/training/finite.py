@@ -8,7 +8,7 @@ one slow evaluation of that batch.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import keras
 import tensorflow as tf
@@ -18,10 +18,9 @@ from ltn.errors import LogicValueError, NotFiniteError
 from ltn.evaluation import replicas
 from ltn.training import adam, distribution
 from ltn.training.kept import KeptBatch
+from ltn.training.steps import APPLIED, Logs
 
 ON_NAN = ("raise", "skip", "ignore")
-# The mark in the logs of a step that tells whether it was applied, from the compiled step to its caller.
-APPLIED = "the step was applied"
 # Smaller gradients are added up together: few operations count more than the few bytes that are copied.
 _SMALL = 4096
 # Optimizers that scale the loss leave out steps that overflow, and scale the next ones less. A scale that is
@@ -29,7 +28,6 @@ _SMALL = 4096
 _LEAST_SCALE = 2.0**-14
 
 Pairs = Sequence[tuple[Any, Any]]
-Logs = dict[str, Any]
 Moving = Sequence[tuple[Any, tf.Tensor]]
 
 
@@ -77,8 +75,15 @@ class FiniteSteps:
             loss: of the step, before an optimizer scales it.
             pairs: gradients, None for those that are not there, and weights.
             moving: what `moving` returned before the model was called.
-            data: the batch.
+            data: the batch. Where a data set has ended there is none, and no step either, not even of axioms
+                that need no data.
         """
+        came = [tensor for tensor in tf.nest.flatten(data) if tf.is_tensor(tensor)]
+        # Copies: an operation does not wait for the arguments of a function, but for what reads them.
+        with tf.control_dependencies([tf.identity(tensor) for tensor in came]):
+            return self._apply(loss, pairs, moving, data)
+
+    def _apply(self, loss: tf.Tensor, pairs: Pairs, moving: Moving, data: Any) -> tf.Tensor | None:
         model = self._model
         if self.on_nan == "ignore":
             _update(model, pairs)
@@ -90,8 +95,17 @@ class FiniteSteps:
             finite = self._goes_on(finite, data)
         for variable, before in moving:
             variable.assign(tf.where(finite, tf.convert_to_tensor(variable), before))
-        _update_if(finite, model, pairs)
+        if _leaves_out(model):
+            _update(model, pairs, finite)
+            if self._others_follow():
+                _count_back(model.optimizer, ~finite)
+        else:
+            _update_if(finite, model, pairs)
         return finite
+
+    def _others_follow(self) -> bool:
+        """Whether Python may hear of a step that was not applied only after further steps, or not at all."""
+        return bool(self.on_nan == "skip" or self._model.steps_per_execution > 1)
 
     def counted(self, loss: tf.Tensor, size: Any, applied: tf.Tensor | None) -> tuple[tf.Tensor, Any]:
         """The loss and the size of a batch as the logs count them: not at all, where it was skipped."""
@@ -137,13 +151,18 @@ class FiniteSteps:
         `batch` is None where several steps were taken, or where Keras has it.
         """
         applied = logs.pop(APPLIED, None)
-        if applied is None or applied:
-            return logs
+        if applied is not None and not applied:
+            self.fail(batch)
+        return logs
+
+    def fail(self, batch: Any) -> NoReturn:
+        """Raise since a step was not applied."""
         kept = self._kept.take()
         if self._has_ended is not None:
             self._has_ended.assign(False)
-        blame = self._explain(kept if batch is None else batch)
-        raise self._error(blame)
+        if _leaves_out(self._model) and not self._others_follow():
+            _count_back(self._model.optimizer, 1)
+        raise self._error(self._explain(kept if batch is None else batch))
 
     def attempt(self, step: Callable[[], Logs], data: Any, logs: Callable[[], Logs]) -> Logs:
         """What a step on some data returns; in eager code, `logs` where it was not applied.
@@ -226,7 +245,15 @@ def _update_if(finite: tf.Tensor, model: Any, pairs: Pairs) -> None:
             tf.cond(first, lambda: extended.call_for_each_replica(update, args=all_of_them), lambda: None)
 
         tf.distribute.get_replica_context().merge_call(update_together, args=(finite, *gradients))
-    elif adam.can_leave_out(model.optimizer):
-        _update(model, pairs, finite)
     else:
         tf.cond(finite, lambda: _update(model, pairs), lambda: None)
+
+
+def _leaves_out(model: Any) -> bool:
+    """Whether the update of the weights is written so that it can leave a step out."""
+    return adam.can_leave_out(model.optimizer) and not distribution.is_several(model.distribute_strategy)
+
+
+def _count_back(optimizer: Any, steps: Any) -> None:
+    """Take back steps that Keras has counted though they were not applied."""
+    optimizer.iterations.assign_sub(tf.cast(steps, optimizer.iterations.dtype))

@@ -12,6 +12,8 @@ import tensorflow as tf
 from ltn.knowledge.data import empty_batch, has_no_data
 
 Logs = dict[str, tf.Tensor]
+# The mark in the logs of a step that tells whether it was applied, from the compiled step to its caller.
+APPLIED = "the step was applied"
 # The arguments of `keras.Model.evaluate`, in their order.
 EVALUATE = ("x", "y", "batch_size", "verbose", "sample_weight", "steps", "callbacks", "return_dict")
 
@@ -26,7 +28,7 @@ class CompiledStep:
         step: a function from a batch to the logs.
         jit_compile: whether XLA compiles it.
         steps_before_xla: after how many steps XLA compiles it, if not from the first one on; None for never.
-        check: what is done with the logs and the batch of each step; it returns the logs.
+        fail: what is done with the batch of a step that was not applied, as the logs are marked.
     """
 
     def __init__(
@@ -34,10 +36,10 @@ class CompiledStep:
         step: Callable[[Any], Logs],
         jit_compile: bool,
         steps_before_xla: int | None = None,
-        check: Callable[[Logs, Any], Logs] | None = None,
+        fail: Callable[[Any], None] | None = None,
     ):
         self._python_step = step
-        self._check = check
+        self._fail = fail
         self._steps_before_xla = None if jit_compile else steps_before_xla
         self._use(jit_compile)
 
@@ -59,14 +61,16 @@ class CompiledStep:
                 self._use(jit_compile=True)
         if not isinstance(batches, tf.data.Iterator) or tf.config.functions_run_eagerly():
             batch = next(batches)
-            return self._checked(self._step(batch), batch)
-        if self._current is None or self._iterator is None or self._iterator() is not batches:
-            self._iterator = weakref.ref(batches)
-            self._current = self._compile(tf.type_spec_from_value(batches))
-        return self._checked(*self._current(*tf.nest.flatten(batches, expand_composites=True)))
-
-    def _checked(self, logs: Logs, batch: Any) -> Logs:
-        return logs if self._check is None else self._check(logs, batch)
+            logs = self._step(batch)
+        else:
+            if self._current is None or self._iterator is None or self._iterator() is not batches:
+                self._iterator = weakref.ref(batches)
+                self._current = self._compile(tf.type_spec_from_value(batches))
+            logs, batch = self._current(*tf.nest.flatten(batches, expand_composites=True))
+        applied = logs.pop(APPLIED, None)
+        if self._fail is not None and applied is not None and not applied:
+            self._fail(batch)
+        return logs
 
     def _compile(self, kind: tf.TypeSpec) -> Callable[..., tuple[Logs, Any]]:
         """The step as a function of the tensor that stands for an iterator; it returns the batch too."""
@@ -78,9 +82,7 @@ class CompiledStep:
                     return self._step(empty_batch()), {}
                 # Taken in the graph, where its size may be unknown: the last batch shares the trace.
                 batch = batches.get_next()
-                # Without a batch there is no step, not even for axioms that need no data.
-                with tf.control_dependencies(tf.nest.flatten(batch, expand_composites=True)):
-                    return self._step(batch), None if self._check is None else batch
+                return self._step(batch), None if self._fail is None else batch
 
             function = tf.function(
                 next_step, autograph=False, input_signature=[tf.TensorSpec([], tf.resource)]

@@ -260,9 +260,7 @@ class Trainer:
         if self._is_left_to_keras():
             self.finite.make_train_function(force)
         elif model.train_function is None or force:
-            model.train_function = self._function(
-                model.train_step, self._steps_before_xla(), self.finite.check
-            )
+            model.train_function = self._function(model.train_step, self._steps_before_xla(), self.finite)
         return model.train_function
 
     def make_test_function(self, force: bool = False) -> Any:
@@ -361,12 +359,13 @@ class Trainer:
         self,
         step: Callable[[Any], Logs],
         steps_before_xla: int | None = None,
-        check: Callable[[Logs, Any], Logs] | None = None,
+        finite: FiniteSteps | None = None,
     ) -> Any:
         model = self._model
         if distribution.is_several(model.distribute_strategy):
+            check = None if finite is None else finite.check
             return distribution.function_of(model.distribute_strategy, step, not model.run_eagerly, check)
-        return CompiledStep(step, model.jit_compile, steps_before_xla, check)
+        return CompiledStep(step, model.jit_compile, steps_before_xla, finite.fail if finite else None)
 
     def _renew_functions(self) -> None:
         """Make anew the functions that Keras calls, if there are any: what they compute has changed."""

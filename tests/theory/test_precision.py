@@ -1,5 +1,6 @@
-"""Numbers of other precisions: theories and models with knowledge train, are saved, and agree with float32."""
+"""Other precisions: theories and models with knowledge train, are saved, and agree with float32."""
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,10 @@ import pytest
 import ltn
 from tests.theory.theories import classifier, knowledge, labelled_points, network, smokers, weights_of
 from tests.tolerance import assert_close
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:__array__ implementation:DeprecationWarning"
+)  # Keras, on NumPy 2
 
 DATA = labelled_points(8)
 CLASSES = (DATA["x"][:, 0] > 0.5).astype(np.int32)
@@ -89,9 +94,12 @@ def of_knowledge(
 def of_models() -> dict[Any, tuple[list[np.ndarray], list[float]]]:
     """The first weights and the losses of models with knowledge in float32."""
     keras.utils.set_random_seed(0)
-    return {weight: of_knowledge(weight) for weight in (0.5, "balanced")}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "In epoch")
+        return {weight: of_knowledge(weight) for weight in (0.5, "balanced")}
 
 
+@pytest.mark.filterwarnings("ignore:In epoch")  # a few steps teach one class
 @pytest.mark.parametrize("weight", [0.5, "balanced"])
 def test_models_with_knowledge_agree(precision: str, weight: Any, of_models: Any) -> None:
     weights, expected = of_models[weight]
