@@ -67,12 +67,14 @@ def test_they_are_fewer_operations(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def operations() -> int:
         step = tf.function(lambda: slopes_of(theory, DATA), autograph=False)
-        return len(step.get_concrete_function().graph.get_operations())
+        found = step.get_concrete_function().graph.get_operations()
+        # Constants take no time.
+        return sum(operation.type != "Const" for operation in found)
 
     together = operations()
     monkeypatch.setattr(plan, "LEAST_ALIKE", len(RULES) + 1)
     # Two forms of five are not stacked: their values lie on two axes, or are read at tuples.
-    assert together < 0.8 * operations()
+    assert together < 0.78 * operations()
 
 
 def test_operators_of_a_user_are_called_for_each() -> None:
