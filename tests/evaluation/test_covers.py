@@ -77,9 +77,10 @@ def test_values_and_gradients_are_those_of_rows_of_their_own(semantics: str) -> 
 @pytest.mark.parametrize("jit_compile", [False, True])
 def test_a_theory_learns_the_same_compiled(jit_compile: bool) -> None:
     theory, twin = theory_of(), theory_of()
-    for each, settings in ((theory, {"jit_compile": jit_compile}), (twin, {"run_eagerly": True})):
+    theory.compile(keras.optimizers.SGD(0.5), jit_compile=jit_compile)
+    twin.compile(keras.optimizers.SGD(0.5), run_eagerly=True)
+    for each in (theory, twin):
         each.axioms("\n".join([*PARTS, WHOLE]))
-        each.compile(keras.optimizers.SGD(0.5), **settings)
         each.fit(epochs=2, verbose=0)
     for learned, wanted in zip(theory.get_weights(), twin.get_weights(), strict=True):
         assert_close(learned, wanted, atol=1e-5)  # two steps, each rounded otherwise
