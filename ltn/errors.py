@@ -1,8 +1,5 @@
 """Errors that the library raises: one root, each leaf also the built-in kind that callers expect."""
 
-import contextlib
-from collections.abc import Iterator
-
 __all__ = ["LogicError", "LogicFileError", "LogicTypeError", "LogicValueError", "NotFiniteError"]
 
 
@@ -59,17 +56,3 @@ class LogicTypeError(LogicError, TypeError):
     ...
     ltn.errors.LogicTypeError: Not_Std() connects formulas; operand 1 is a float: 0.3.
     """
-
-
-@contextlib.contextmanager
-def reading(what: str) -> Iterator[None]:
-    """Within, plain data are read that should describe something; raise one error where they do not."""
-    try:
-        yield
-    except LogicError:
-        raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise LogicValueError(
-            f"Expected the configuration of {what}, as its get_config() gives it; reading it ended in "
-            f"{type(error).__name__}: {error}."
-        ) from error

@@ -23,9 +23,10 @@ from ltn.core import (
     in_force,
 )
 from ltn.core.in_force import TensorOperator
-from ltn.errors import LogicTypeError, LogicValueError, reading
+from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops import config
 from ltn.fuzzy_ops.base import Operator, check_operator
+from ltn.language.forms import check_form
 from ltn.language.names import EXISTS, FORALL
 
 __all__ = [
@@ -45,6 +46,8 @@ __all__ = [
 
 Kind = TypeVar("Kind", bound="BaseSemantics")
 
+# What `get_config` gives; what describes an operator is checked where it is built.
+_FORM = {"class_name": str, "operators": {str: object}}
 # What a Semantics has and a LogSemantics does not.
 _TRUTH_VALUED = ("Not", "Implies", "Equiv", "wrap")
 _WHOLE_FORMULAS = (
@@ -157,13 +160,11 @@ class BaseSemantics(ABC):
         >>> ltn.Semantics.from_config(ltn.semantics.godel.get_config()) == ltn.semantics.godel
         True
         """
-        with reading("a semantics"):
-            if description.get("class_name") != cls.__name__ or "operators" not in description:
-                raise LogicValueError(
-                    f"Expected what {cls.__name__}.get_config() gives; got {description!r}."
-                )
-            operators: dict[str, Any] = {s: config.build(d) for s, d in description["operators"].items()}
-            return cls().replace(**operators)
+        check_form(description, _FORM, "semantics")
+        if description["class_name"] != cls.__name__:
+            raise LogicValueError(f"Expected what {cls.__name__}.get_config() gives; got {description!r}.")
+        operators: dict[str, Any] = {s: config.build(d) for s, d in description["operators"].items()}
+        return cls().replace(**operators)
 
     def _dependent_fields(self) -> dict[str, Any]:
         """The fields to compute again when others change."""

@@ -43,10 +43,10 @@ def build(description: Mapping[str, Any]) -> Operator:
         raise LogicValueError(
             f"There is no operator {name!r} in ltn.fuzzy_ops to restore {description!r} by."
         )
-    config = {
-        key: build(value) if isinstance(value, Mapping) else value
-        for key, value in description.get("config", {}).items()
-    }
+    given = description.get("config", {})
+    if not isinstance(given, Mapping):
+        raise LogicValueError(f"The `config` of {name} must be a dictionary; got {given!r}.")
+    config = {key: build(value) if isinstance(value, Mapping) else value for key, value in given.items()}
     kind = _operators()[name]
     known = [field.name for field in dataclasses.fields(kind)]
     for key, value in config.items():

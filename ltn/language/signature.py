@@ -246,7 +246,9 @@ class Signature:
         parts = [reference] if isinstance(reference, str) else reference
         for name in parts:
             if name not in self.domains:
-                raise LogicValueError(f"There is no domain '{name}'; there are: {', '.join(self.domains)}.")
+                known = names.list_names(list(self.domains))
+                others = f"there are: {known}" if known else "none is declared"
+                raise LogicValueError(f"There is no domain '{name}'; {others}.")
         if not parts:
             raise LogicValueError("A product of domains needs the names of its parts; there are none.")
         first, *others = (self.domains[name] for name in parts)

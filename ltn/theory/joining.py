@@ -1,7 +1,8 @@
-"""What a model and a theory must have in common, so that the one can learn from the other."""
+"""What a model and a theory have in common: the networks that both learn, and the rows of a batch."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import keras
@@ -10,6 +11,7 @@ from ltn import _private
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language.names import list_names
 from ltn.theory.theory import Theory
+from ltn.training import mixture
 
 
 def check(model: Any, theory: Any, inputs: Any, targets: Any) -> None:
@@ -40,6 +42,32 @@ def only_variable(theory: Theory, targets: str | None) -> str | None:
             "which one ranges over the inputs of the model: `inputs=...`."
         )
     return open_variables[0] if open_variables else None
+
+
+def individuals(theory: Theory, x: Any, y: Any, inputs: str | None, targets: str | None) -> dict[str, Any]:
+    """The individuals of the theory's variables in a batch of inputs and targets.
+
+    Args:
+        theory: its variables and domains have the names of the data that are taken.
+        x, y: the batch; the inputs may be a `Mixture`, and may be named.
+        inputs, targets: the variables that range over the inputs without a name, and over the targets.
+    """
+    known = (*theory.signature.variables, *theory.signature.domains)
+
+    def by_name(rows: Any) -> dict[str, Any]:
+        named = rows if isinstance(rows, Mapping) else {str(inputs): rows}
+        return {name: values for name, values in named.items() if name in known}
+
+    data = by_name(mixture.labelled_part(x))
+    if isinstance(x, mixture.Mixture):
+        more = by_name(x.unlabelled)
+        if targets is not None and more.keys() & data.keys():
+            raise LogicValueError(
+                f"Axioms pair '{targets}' with the inputs, and unlabelled rows have no targets. Give these "
+                "rows to another variable: unlabelled={'u': ...}."
+            )
+        data = mixture.join(data, more)
+    return data if targets is None else data | {targets: y}
 
 
 def _check_layers(model: keras.Model, theory: Theory) -> None:

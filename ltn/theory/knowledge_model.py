@@ -350,23 +350,7 @@ class KnowledgeModel(keras.Model):
 
     def _data(self, x: Any, y: Any) -> dict[str, Any]:
         """The individuals of the theory's variables in a batch."""
-        signature = self.theory.signature
-        known = (*signature.variables, *signature.domains)
-
-        def by_name(rows: Any) -> dict[str, Any]:
-            named = rows if isinstance(rows, Mapping) else {str(self.input_variable): rows}
-            return {name: values for name, values in named.items() if name in known}
-
-        data = by_name(mixture.labelled_part(x))
-        if isinstance(x, mixture.Mixture):
-            more = by_name(x.unlabelled)
-            if self.target_variable is not None and more.keys() & data.keys():
-                raise LogicValueError(
-                    f"Axioms pair '{self.target_variable}' with the inputs, and unlabelled rows have no "
-                    "targets. Give these rows to another variable: unlabelled={'u': ...}."
-                )
-            data = mixture.join(data, more)
-        return data if self.target_variable is None else data | {self.target_variable: y}
+        return joining.individuals(self.theory, x, y, self.input_variable, self.target_variable)
 
     def make_train_function(self, force: bool = False) -> None:
         """A step that is compiled as that of a theory is; again when the theory has changed."""

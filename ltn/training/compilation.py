@@ -138,6 +138,18 @@ def steps_before_xla(knowledge: KnowledgeBase) -> int | None:
     return None if most > MOST_COMBINATIONS else max(LEAST_STEPS, math.ceil(WORK_BEFORE / most))
 
 
+def steps_left(
+    model: keras.Model, jit_compile: bool | str, knowledge: KnowledgeBase, regularizer: Any
+) -> int | None:
+    """How many of the steps to come are not compiled by XLA; None for all of them."""
+    if jit_compile != "auto" or model.run_eagerly or model.optimizer is None:
+        return None
+    if not all(item is None or is_of_keras(item) for item in (regularizer, model.optimizer)):
+        return None
+    steps = steps_before_xla(knowledge)
+    return None if steps is None else max(0, steps - int(model.optimizer.iterations.numpy()))
+
+
 def _has_gpu() -> bool:
     return bool(tf.config.list_physical_devices("GPU"))
 

@@ -260,7 +260,8 @@ class Trainer:
         if self._is_left_to_keras():
             self.finite.make_train_function(force)
         elif model.train_function is None or force:
-            model.train_function = self._function(model.train_step, self._steps_before_xla(), self.finite)
+            before_xla = compilation.steps_left(model, self._jit_compile, self._knowledge, self.regularizer)
+            model.train_function = self._function(model.train_step, before_xla, self.finite)
         return model.train_function
 
     def make_test_function(self, force: bool = False) -> Any:
@@ -343,17 +344,6 @@ class Trainer:
     def _is_left_to_keras(self) -> bool:
         one_device = not distribution.is_several(self._model.distribute_strategy)
         return one_device and (self._model.run_eagerly or self._model.steps_per_execution != 1)
-
-    def _steps_before_xla(self) -> int | None:
-        """How many of the steps to come are not compiled by XLA; None for all of them."""
-        model = self._model
-        if self._jit_compile != "auto" or model.run_eagerly or model.optimizer is None:
-            return None
-        code = (self.regularizer, model.optimizer)
-        if not all(item is None or compilation.is_of_keras(item) for item in code):
-            return None
-        steps = compilation.steps_before_xla(self._knowledge)
-        return None if steps is None else max(0, steps - int(model.optimizer.iterations.numpy()))
 
     def _function(
         self,

@@ -113,6 +113,15 @@ class TestFaults:
         with pytest.raises(ltn.LogicFileError, match="it is a folder"):
             one_weight().save(tmp_path / "theory.keras")
 
+    def test_a_file_that_may_not_be_written(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Told so by the system, which lets its administrator write to any file."""
+        one_weight().save(tmp_path / "theory.keras")
+        before = contents(tmp_path)
+        monkeypatch.setattr("os.access", lambda *_: False)
+        with pytest.raises(ltn.LogicFileError, match="nothing was changed: the file that is there is read-only"):
+            one_weight().save(tmp_path / "theory.keras")
+        assert contents(tmp_path) == before
+
     def test_a_writer_that_raises(self, tmp_path: Path) -> None:
         (tmp_path / "rules.txt").write_text("old")
 
