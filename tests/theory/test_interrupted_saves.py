@@ -118,7 +118,9 @@ class TestFaults:
         one_weight().save(tmp_path / "theory.keras")
         before = contents(tmp_path)
         monkeypatch.setattr("os.access", lambda *_: False)
-        with pytest.raises(ltn.LogicFileError, match="nothing was changed: the file that is there is read-only"):
+        with pytest.raises(
+            ltn.LogicFileError, match="nothing was changed: the file that is there is read-only"
+        ):
             one_weight().save(tmp_path / "theory.keras")
         assert contents(tmp_path) == before
 

@@ -5,6 +5,11 @@ from ltn.errors import LogicTypeError, LogicValueError
 
 ROWS = [
     (
+        'own = ltn.Theory("godel"); i = own.variable("i", own.domain("n")); own.predicate("S", i.domain, lambda n: n); own.axiom("forall[p=2] i: S(i)")',
+        LogicTypeError,
+        "Aggreg_Min has no hyper-parameter `p`",
+    ),
+    (
         'theory.axiom("A", "heavy", weight=3e38)',
         LogicValueError,
         "`weight` must be a number of at least 0, or 'learned'",

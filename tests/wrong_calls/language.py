@@ -5,34 +5,44 @@ from ltn.errors import LogicTypeError, LogicValueError
 
 ROWS = [
     (
+        'lang.Signature.from_config(theory.signature.get_config() | {"constants": {}})',
+        LogicValueError,
+        "The constants of the domain 'colours' must be its individuals",
+    ),
+    (
+        'lang.Domain.from_config(digits.get_config() | {"names": ["0"]})',
+        LogicValueError,
+        "The domain 'digits' needs a name for each individual; got 1 for 3.",
+    ),
+    (
         "lang.Signature.from_config({})",
         LogicValueError,
-        "Expected the configuration of a signature, as its get_config()",
+        "`signature` has no 'domains'.",
     ),
     (
         "lang.Signature.from_config(3)",
         LogicValueError,
-        "Expected the configuration of a signature, as its get_config()",
+        "`signature` must be a dictionary; got 3.",
     ),
     (
         'lang.Signature.from_config(theory.signature.get_config() | {"domains": []})',
         LogicValueError,
-        "Expected the configuration of a signature, as its get_config()",
+        "There is no domain 'colours'; none is declared.",
     ),
     (
         'lang.Signature.from_config(theory.signature.get_config() | {"constants": {"a": "nope"}})',
         LogicValueError,
-        "Expected the configuration of a signature, as its get_config()",
+        "There is no domain 'nope'; there are: people, digits,",
     ),
     (
         'lang.Signature.from_config(theory.signature.get_config() | {"variables": {"x": []}})',
         LogicValueError,
-        "Expected the configuration of a signature, as its get_config()",
+        "A product of domains needs the names of its parts",
     ),
     (
         'lang.Signature.from_config(theory.signature.get_config() | {"functions": {"a": 3}})',
         LogicValueError,
-        "Expected the configuration of a signature, as its get_config()",
+        "`signature.functions.a` must be a dictionary; got 3.",
     ),
     (
         'lang.Signature.from_config(theory.signature.get_config() | {"propositions": ["A", "A"]})',
@@ -42,17 +52,17 @@ ROWS = [
     (
         "lang.Domain.from_config({})",
         LogicValueError,
-        "Expected the configuration of a domain, as its get_config()",
+        "`domain` has no 'name'.",
     ),
     (
         "lang.Domain.from_config(3)",
         LogicValueError,
-        "Expected the configuration of a domain, as its get_config()",
+        "`domain` must be a dictionary; got 3.",
     ),
     (
         'lang.Domain.from_config(digits.get_config() | {"names": 3})',
         LogicValueError,
-        "Expected the configuration of a domain, as its get_config()",
+        "`domain.names` must be null or a list; got 3.",
     ),
     (
         'lang.Domain("d", alpha=10**400)',

@@ -13,6 +13,7 @@ PACKAGE = Path(ltn.__file__).parent
 # What no row reaches: the file, a piece of the statement, and the test that reaches it.
 ELSEWHERE = [
     ("callbacks.py", "of other weights or of", "test_backup.py::test_those_of_another_training_are_refused"),
+    ("callbacks.py", "Remove this backup", "test_backup.py::test_a_corrupt_one_is_refused"),
     ("evaluation/guards/strategy.py", "", "theory/test_guards.py::test_too_many_combinations_are_refused"),
     (
         "evaluation/slices.py",
@@ -29,6 +30,11 @@ ELSEWHERE = [
         "a loss of its own",
         "theory/test_chunks_of_networks.py::test_with_a_loss_of_their_own_are_refused",
     ),
+    ("files.py", "and unpacks to", "theory/test_hostile_files.py::test_a_small_file_takes_little_memory"),
+    ("files.py", "is read-only", "theory/test_interrupted_saves.py::test_a_file_that_may_not_be_written"),
+    ("files.py", "are not numbers", "test_backup.py::test_a_corrupt_one_is_refused"),
+    ("files.py", "raise unreadable", "test_backup.py::test_a_corrupt_one_is_refused"),
+    ("knowledge/streams.py", "In batch", "theory/test_data_sets.py::test_are_checked"),
     (
         "knowledge/networks.py",
         "cannot rebuild the network",
@@ -43,8 +49,46 @@ ELSEWHERE = [
         )
         for piece in ("found.message", "Two axioms", "type(error)", "LogicValueError(locate(message")
     ),
-    ("theory/theory.py", "not a theory", "theory/test_saving_files.py::test_of_other_models"),
-    ("training/distribution.py", "needs Keras", "theory/test_replicas.py::test_an_old_keras_is_refused"),
+    ("theory/loading.py", "not a theory", "theory/test_saving_files.py::test_of_other_models"),
+    (
+        "theory/loading.py",
+        "which is not known",
+        "theory/test_hostile_files.py::test_a_class_that_is_not_registered",
+    ),
+    (
+        "theory/loading.py",
+        "asks for take up",
+        "theory/test_hostile_files.py::test_a_small_file_takes_little_memory",
+    ),
+    (
+        "theory/loading.py",
+        "the file must hold",
+        "theory/test_hostile_files.py::test_members_that_are_missing_or_of_another_kind",
+    ),
+    (
+        "theory/loading.py",
+        "outside of it",
+        "theory/test_hostile_files.py::test_members_that_are_missing_or_of_another_kind",
+    ),
+    ("theory/loading.py", "another file", "theory/test_hostile_files.py::test_bent_weights_are_refused"),
+    ("theory/loading.py", "links to others", "theory/test_hostile_files.py::test_bent_weights_are_refused"),
+    (
+        "theory/loading.py",
+        "its weights unpack",
+        "theory/test_hostile_files.py::test_bent_weights_are_refused",
+    ),
+    ("theory/loading.py", "the truth of", "theory/test_hostile_files.py::test_bent_weights_are_refused"),
+    ("theory/loading.py", "must be finite", "theory/test_hostile_files.py::test_bent_weights_are_refused"),
+    (
+        "training/finite.py",
+        "self._explain(kept",
+        "training/test_finite.py::test_stops_the_training_however_it_is_compiled",
+    ),
+    (
+        "training/finite.py",
+        "self._explain(data)",
+        "training/test_finite.py::test_stops_the_training_however_it_is_compiled",
+    ),
     ("training/feeding.py", "take no `starts`", "training/test_trials.py::test_several_replicas"),
     (
         "training/compilation.py",

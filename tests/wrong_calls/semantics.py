@@ -14,12 +14,12 @@ ROWS = [
     (
         'ltn.semantics.from_config({"class_name": "Semantics", "operators": 3})',
         LogicValueError,
-        "Expected the configuration of a semantics, as its get_config()",
+        "`semantics.operators` must be a dictionary; got 3.",
     ),
     (
         'ltn.semantics.from_config({"class_name": "Semantics", "operators": {"And": {"class_name": "And_Prod", "config": 3}}})',
         LogicValueError,
-        "Expected the configuration of a semantics, as its get_config()",
+        "The `config` of And_Prod must be a dictionary; got 3.",
     ),
     (
         'ltn.semantics.from_config({"class_name": "Semantics", "operators": {"And": {"class_name": ["And_Prod"]}}})',
@@ -43,11 +43,22 @@ ROWS = [
         LogicTypeError,
         "The semantics has no hyper-parameter `foo`",
     ),
-    ("ltn.semantics.from_config({})", LogicValueError, "Expected what Semantics.get_config() gives"),
+    ("ltn.semantics.from_config({})", LogicValueError, "`semantics` has no 'class_name'."),
+    ("ltn.semantics.from_config(3)", LogicValueError, "`semantics` must be a dictionary; got 3."),
+    (
+        'ltn.semantics.from_config({"class_name": "Other", "operators": {}})',
+        LogicValueError,
+        "Expected what Semantics.get_config() gives",
+    ),
+    (
+        'ltn.semantics.from_config({"class_name": "Semantics", "operators": {"And": {"class_name": "And_Prod", "config": {"stable": []}}}})',
+        LogicValueError,
+        "`stable` of And_Prod must be a number, true or false; got [].",
+    ),
     (
         'ltn.semantics.from_config({"class_name": "Semantics"})',
         LogicValueError,
-        "Expected what Semantics.get_config() gives",
+        "`semantics` has no 'operators'.",
     ),
     (
         'ltn.semantics.from_config({"class_name": "Semantics", "operators": {"And": 3}})',

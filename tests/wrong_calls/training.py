@@ -4,6 +4,33 @@
 from ltn.errors import LogicTypeError, LogicValueError
 
 ROWS = [
+    (
+        'own = ltn.Theory(); i = own.variable("i", own.domain("n", shape=2)); own.predicate("S", i.domain, ltn.Predicate.MLP([2], (2,))); own.axiom("forall i: S(i)"); ltn.with_knowledge(network, own)',
+        LogicValueError,
+        "The theory is not about the model: the networks of S have no",
+    ),
+    (
+        'ltn.with_knowledge(network, theory, inputs="x", targets="x")',
+        LogicValueError,
+        "The variable 'x' cannot range over both the inputs and the",
+    ),
+    ("theory.fit(validation_split=2)", LogicValueError, "`validation_split` is the part of the rows that is"),
+    ('theory.fit(verbose="loud")', LogicValueError, "`verbose` is one of 'auto', 0, 1, 2; got 'loud'."),
+    ("theory.fit(callbacks=3)", LogicTypeError, "`callbacks` are keras.callbacks.Callback objects, as"),
+    ('theory.compile("swift")', LogicValueError, "`optimizer` must be one of keras.optimizers, as"),
+    ("theory.compile(jit_compile=3)", LogicValueError, "`jit_compile` is True, False or 'auto'; got 3."),
+    ("theory.compile(run_eagerly=3)", LogicValueError, "`run_eagerly` is True or False; got 3."),
+    ('theory.compile(on_nan="stop")', LogicValueError, "`on_nan` is one of 'raise', 'skip', 'ignore'; got"),
+    (
+        'theory.evaluate(tf.data.Dataset.from_tensor_slices({"x": np.concatenate([points, points * np.nan])}).batch(3), verbose=0)',
+        LogicValueError,
+        "In batch 2 of the data set: ",
+    ),
+    (
+        'ltn.callbacks.Schedule("speed", {0: 2.0})',
+        LogicTypeError,
+        "There is no hyper-parameter `speed`: a schedule is for one of",
+    ),
     ("theory.fit(points)", LogicTypeError, "Data are a dictionary from names of variables to arrays, as"),
     (
         "theory.fit(tf.constant(points))",
@@ -54,7 +81,7 @@ ROWS = [
         "'accuracy' is the name of an axiom and of a metric: rename one",
     ),
     (
-        'own = ltn.Theory(); n = own.domain("n", shape=2); own.variables("i, j", n); own.predicate("S", (n, n), ltn.Predicate.MLP([2, 2], (2,))); own.axiom("forall diag(i, j): S(i, j)"); m = ltn.with_knowledge(network, own, inputs="i", targets="j"); m.compile("sgd", "mse"); m.fit(points, points, unlabelled=points, verbose=0)',
+        'own = ltn.Theory(); n = own.domain("n", shape=2); own.variables("i, j", n); own.predicate("S", (n, n), lambda pair: tf.sigmoid(network(pair[0])[:, 0])); own.axiom("forall diag(i, j): S(i, j)"); m = ltn.with_knowledge(network, own, inputs="i", targets="j"); m.compile("sgd", "mse"); m.fit(points, points, unlabelled=points, verbose=0)',
         LogicValueError,
         "Axioms pair 'j' with the inputs, and unlabelled rows have no",
     ),
