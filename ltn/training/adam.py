@@ -55,7 +55,9 @@ def fuse(model: keras.Model, applied: tf.Tensor | None = None) -> Iterator[None]
         with _round_betas(optimizer):
             yield
         return
-    step = tf.cast(tf.convert_to_tensor(optimizer.iterations) + 1, tf.float32)
+    # Keras counts the step after this was read: not before it is known that there is a step.
+    with tf.control_dependencies([] if applied is None else [applied]):
+        step = tf.cast(tf.convert_to_tensor(optimizer.iterations) + 1, tf.float32)
     # Read once: each weight would read it again.
     rate = tf.convert_to_tensor(optimizer.learning_rate)
     betas = optimizer.beta_1, optimizer.beta_2

@@ -78,19 +78,18 @@ class FiniteSteps:
             data: the batch. Where a data set has ended there is none, and no step either, not even of axioms
                 that need no data.
         """
-        came = [tensor for tensor in tf.nest.flatten(data) if tf.is_tensor(tensor)]
-        # Copies: an operation does not wait for the arguments of a function, but for what reads them.
-        with tf.control_dependencies([tf.identity(tensor) for tensor in came]):
-            return self._apply(loss, pairs, moving, data)
-
-    def _apply(self, loss: tf.Tensor, pairs: Pairs, moving: Moving, data: Any) -> tf.Tensor | None:
         model = self._model
+        # Copies: an operation does not wait for the arguments of a function, but for what reads them.
+        came = [tf.identity(tensor) for tensor in tf.nest.flatten(data) if tf.is_tensor(tensor)]
         if self.on_nan == "ignore":
-            _update(model, pairs)
+            with tf.control_dependencies(came):
+                _update(model, pairs)
             return None
         finite = _are_finite(
             model.optimizer, loss, [gradient for gradient, _ in pairs if gradient is not None]
         )
+        with tf.control_dependencies(came):
+            finite = tf.identity(finite)
         if self.on_nan == "raise" and model.steps_per_execution > 1:
             finite = self._goes_on(finite, data)
         for variable, before in moving:

@@ -1,5 +1,6 @@
 """Several replicas of a theory, on devices of one machine: together they train as one does."""
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ PRESETS = {
 }
 
 
+@functools.cache  # two strategies of the same devices would take each other's messages
 def replicas(count: int) -> tf.distribute.Strategy:
     # Groups of other devices need other keys, which TensorFlow does not give them by itself.
     tf.distribute.MirroredStrategy._collective_key_base = 100_000 * count
