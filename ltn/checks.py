@@ -17,7 +17,9 @@ T = TypeVar("T")
 # Softmax and sums of probabilities leave [0, 1] by a few units in the last place of float32.
 _ROUNDING = 1e-5
 
-_compiled_checks = False
+# What was switched, and has not ended; the last one counts. A list, since several threads may be within a `with`
+# at once: each takes out its own.
+_switches: list[debug] = []
 
 
 class debug:
@@ -41,10 +43,8 @@ class debug:
     """
 
     def __init__(self, enabled: bool = True):
-        check_flag("enabled", enabled)
-        global _compiled_checks
-        self._before = _compiled_checks
-        _compiled_checks = enabled
+        self.enabled = check_flag("enabled", enabled)
+        _switches.append(self)
 
     def __enter__(self) -> debug:
         return self
@@ -55,8 +55,12 @@ class debug:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        global _compiled_checks
-        _compiled_checks = self._before
+        _switches.remove(self)
+
+
+def _are_on() -> bool:
+    last = next(reversed(_switches), None)
+    return last is not None and last.enabled
 
 
 def check(
@@ -77,18 +81,20 @@ def check(
 
 def check_in_graph(values: tf.Tensor, valid: Callable[[tf.Tensor], tf.Tensor], requirement: str) -> None:
     """Let the graph that is being traced raise if a value is not valid, where checks are on."""
-    if _compiled_checks:
+    if _are_on():
         bounds = [tf.reduce_min(values), tf.reduce_max(values)]
         tf.debugging.Assert(tf.reduce_all(valid(values)), [requirement, "least and greatest:", *bounds])
 
 
-def check_truths(values: tf.Tensor, what: str) -> None:
+def check_truths(
+    values: tf.Tensor, what: str, advice: str = "End the model with a sigmoid, or use Predicate.FromLogits."
+) -> None:
     """Raise unless the values lie in [0, 1], where checks are on."""
     check(
         values,
         lambda truths: (truths >= -_ROUNDING) & (truths <= 1.0 + _ROUNDING),
         f"{what} must lie in [0, 1]",
-        "End the model with a sigmoid, or use Predicate.FromLogits.",
+        advice,
     )
 
 
@@ -97,7 +103,7 @@ def check_sizes(sizes: Sequence[Any], requirement: str) -> list[Any]:
     known = [size for size in sizes if isinstance(size, int)]
     if len(set(known)) > 1:
         raise LogicValueError(f"{requirement}; got {', '.join(str(size) for size in sizes)}.")
-    if not _compiled_checks or len(known) == len(sizes):
+    if not _are_on() or len(known) == len(sizes):
         return list(sizes)
     found = tf.stack([tf.cast(size, tf.int32) for size in sizes])
     check = tf.debugging.Assert(tf.reduce_all(found == found[0]), [requirement, "got:", found])

@@ -368,4 +368,6 @@ def using(semantics: Semantics | str) -> Iterator[Semantics]:
     try:
         yield chosen
     finally:
-        in_force.chosen.reset(token)
+        # An asynchronous generator may be closed by another task, where nothing was set.
+        with contextlib.suppress(ValueError):
+            in_force.chosen.reset(token)

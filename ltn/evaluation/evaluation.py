@@ -185,24 +185,24 @@ class Evaluation:
         plan = planner.plan_requests([partial(self._request, planner, node, owner_of(0, own))], [node])
         execution = Execution(self.world, own)
         execution.run(plan)
-        requests: list[FormulaIn] = []
-        pending: list[Request] = [planner.formula(node, planner.root(node), owner_of(0, own))]
-        below: dict[Request, list[Request]] = {}
+        root: Request = planner.formula(node, planner.root(node), owner_of(0, own))
+        below: dict[Request, list[FormulaIn]] = {}
+        traces: dict[Request, Trace] = {}
+        pending: list[Request] = [root]
         while pending:
-            request = pending.pop()
+            request = pending[-1]
             if not isinstance(request, FormulaIn):
                 raise RuntimeError("A trace is made of formulas.")
-            requests.append(request)
-            below[request] = [
-                _request_below(planner, request, child) for child in _formulas_below(request.node)
-            ]
-            pending += below[request]
-        traces: dict[Request, Trace] = {}
-        for request in reversed(requests):
-            value = planner.value(request)
-            formula = execution.formula(value)
-            traces[request] = Trace(request.node, formula, [traces[child] for child in below[request]])
-        return traces[requests[0]]
+            if request not in below:
+                children = _formulas_below(request.node)
+                below[request] = [_request_below(planner, request, child) for child in children]
+                pending += below[request]
+                continue
+            pending.pop()
+            if request not in traces:
+                formula = execution.formula(planner.value(request))
+                traces[request] = Trace(request.node, formula, [traces[child] for child in below[request]])
+        return traces[root]
 
     def instances(self, node: Node, options: Options | None = None, written: Node | None = None) -> Instances:
         """What a formula claims of each combination of individuals, or of each tuple that its guards select.
@@ -265,8 +265,12 @@ def share(groundings: Groundings, nodes: Sequence[Node]) -> Groundings:
     # The groups of data on each path of nested quantifiers.
     paths: list[tuple[replicas.Group, ...]] = []
     pending: list[tuple[Node, tuple[replicas.Group, ...]]] = [(node, ()) for node in reversed(nodes)]
+    seen: set[tuple[int, tuple[replicas.Group, ...]]] = set()
     while pending:
         node, path = pending.pop()
+        if (id(node), path) in seen:
+            continue
+        seen.add((id(node), path))
         below: Sequence[Node] = node.children
         if isinstance(node, Quantifier):
             path = (*path, *(group for group in node.groups if "data" in kinds(group)))

@@ -76,11 +76,18 @@ class Individuals(keras.Layer):
             )
         return drawn
 
-    def draw_again(self) -> np.ndarray:
-        """New features for all individuals, drawn by the initializer, inside the bounds."""
-        # A Keras initializer draws the same numbers each time; its clone draws others.
-        clone = getattr(self.initializer, "clone", None)
-        draw = self.initializer if clone is None else clone()
+    def draw_again(self, chance: Any) -> np.ndarray:
+        """New features for all individuals, drawn by the initializer, inside the bounds.
+
+        `chance` is a generator of Python, from which an initializer of Keras takes its seed.
+        """
+        draw = self.initializer
+        if isinstance(draw, keras.initializers.Initializer):
+            # It draws the same numbers each time; a twin with another seed draws others.
+            config = draw.get_config()
+            if config.get("seed", 0) is None:
+                config["seed"] = chance.randrange(1, 10**9)
+            draw = type(draw).from_config(config)
         constraint = self.table.constraint
         drawn = draw(self.table.shape, dtype=self.table.dtype)
         return np.array(drawn if constraint is None else constraint(drawn))

@@ -15,7 +15,7 @@ from ltn.core import Formula, Term, axes
 from ltn.errors import LogicError
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.spaces import Space
-from ltn.language import Node
+from ltn.language import Node, text
 
 T = TypeVar("T")
 R = TypeVar("R", bound="Reader")
@@ -26,6 +26,8 @@ Options = dict[str, dict[str, Any]]
 
 # How many alike steps are computed as one: fewer gain nothing.
 LEAST_ALIKE = 4
+# Errors show this many characters of a formula.
+_LONGEST_SHOWN = 300
 # The axis on which their values are stacked; no variable has this name.
 _ALIKE = "(alike)"
 
@@ -256,4 +258,5 @@ class Recent(Generic[T]):
 
 def with_formula(error: LogicError, formula: Node) -> LogicError:
     """The error with the formula in whose evaluation it occurred."""
-    return type(error)(f"In `{formula}`: {error}")
+    # The normal form of a short formula may be very long.
+    return type(error)(f"In `{text(formula, most=_LONGEST_SHOWN)}`: {error}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -46,6 +47,16 @@ def layers_with_weights(network: keras.Layer) -> list[keras.Layer]:
     return list(found.values())
 
 
+def _with_seeds(config: Any, chance: Any) -> Any:
+    """A configuration in which what had no seed has one."""
+    if isinstance(config, dict):
+        return {
+            key: chance.randrange(1, 10**9) if key == "seed" and value is None else _with_seeds(value, chance)
+            for key, value in config.items()
+        }
+    return [_with_seeds(part, chance) for part in config] if isinstance(config, list) else config
+
+
 def _is_graph(layer: keras.Layer) -> bool:
     """Whether a layer is a model that Keras makes of other layers: sequential or functional."""
     return isinstance(layer, keras.Sequential) or bool(getattr(layer, "inputs", None))
@@ -65,11 +76,14 @@ def _without_weights(layer: keras.Layer) -> keras.Layer:
         return layer
 
 
-def rebuild(network: keras.Layer, twins: dict[int, keras.Layer] | None = None) -> keras.Layer:
+def rebuild(
+    network: keras.Layer, twins: dict[int, keras.Layer] | None = None, chance: Any = None
+) -> keras.Layer:
     """A network of the same configuration, with weights of its own, initialised afresh.
 
     `twins` holds the layers that were rebuilt before, by the identity of the original: what networks share
-    stays shared. Layers without weights are shared by both, unless they come with Keras.
+    stays shared. Layers without weights are shared by both, unless they come with Keras. From `chance`, a
+    generator of Python, initialisers take their seeds; Keras would take them from the one of the program.
     """
     twins = {} if twins is None else twins
 
@@ -82,7 +96,8 @@ def rebuild(network: keras.Layer, twins: dict[int, keras.Layer] | None = None) -
         if _is_graph(layer):
             return keras.models.clone_model(layer, clone_function=twin_of)
         if layer.weights or isinstance(layer, keras.layers.InputLayer):
-            return type(layer).from_config(layer.get_config())
+            config = layer.get_config()
+            return type(layer).from_config(config if chance is None else _with_seeds(config, chance))
         return _without_weights(layer)
 
     problem = "its weights are others then."

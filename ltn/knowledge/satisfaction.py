@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from ltn._private import user_code
+from ltn.checks import check_truths
 from ltn.core import Formula
 from ltn.core.expressions import connect
 from ltn.errors import LogicTypeError, LogicValueError
@@ -81,6 +82,16 @@ def _call(axiom: Axiom, evaluation: Evaluation) -> Formula:
             f"The axiom '{axiom.name}' must return a closed ltn.Formula; got {formula!r}. "
             "Quantify its free variables."
         )
+    if formula.tensor.shape.rank != 0:
+        raise LogicTypeError(
+            f"The axiom '{axiom.name}' must return one truth value; got a tensor of shape "
+            f"{formula.tensor.shape}."
+        )
+    check_truths(
+        formula.tensor,
+        f"The truth of the axiom '{axiom.name}'",
+        "It is Python code: combine truth values by `~ & | >>` and quantifiers, which keep them there.",
+    )
     return evaluation.space.crisp(formula, negated=False)
 
 

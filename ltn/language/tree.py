@@ -2,7 +2,8 @@
 
 A text has the fewest parentheses, so that parsing it gives the same tree. Each kind of node tells its pieces
 (`syntax`); where parentheses are needed is decided here. Trees may be deep, as a conjunction of thousands of
-facts is: nothing here recurses over them.
+facts is: nothing here recurses over them. Nodes may share what is below them, as both halves of a normal form
+of `A <-> B` do: what is worked on once for a node is worked on once for all.
 """
 
 from __future__ import annotations
@@ -114,10 +115,12 @@ class Node(ABC):
         if not isinstance(other, Node):
             return NotImplemented
         pairs: list[tuple[Node, Node]] = [(self, other)]
+        seen: set[tuple[int, int]] = set()
         while pairs:
             one, two = pairs.pop()
-            if one is two:
+            if one is two or (id(one), id(two)) in seen:
                 continue
+            seen.add((id(one), id(two)))
             if type(one) is not type(two) or one._hash != two._hash or one._label != two._label:
                 return False
             if len(one.children) != len(two.children):
@@ -158,12 +161,15 @@ class Node(ABC):
         """Text and operands in the order of the text; `followed` tells whether text follows the node."""
 
     def walk(self) -> Iterator[Node]:
-        """This node and all below it, from the top and from the left."""
+        """This node and all below it, from the top and from the left; each once, however many share it."""
         pending: list[Node] = [self]
+        seen: set[int] = set()
         while pending:
             node = pending.pop()
-            yield node
-            pending.extend(reversed(node.children))
+            if id(node) not in seen:
+                seen.add(id(node))
+                yield node
+                pending.extend(reversed(node.children))
 
 
 def check_node(node: Any) -> None:
@@ -175,7 +181,7 @@ def check_node(node: Any) -> None:
 def fold(
     root: Node,
     combine: Callable[[Node, tuple[T, ...]], T],
-    enter: Callable[[Node], None] = lambda node: None,
+    enter: Callable[[Node], None] | None = None,
     below: Callable[[Node], Sequence[Node]] = lambda node: node.children,
 ) -> T:
     """Work on a tree from the bottom up and from the left, to any depth.
@@ -183,27 +189,36 @@ def fold(
     Args:
         root: the tree.
         combine: is called with a node and the results of the nodes below it; gives the node's own.
-        enter: is called with a node before those below it.
+        enter: is called with a node before those below it; then a node that several share is worked on for
+            each of them, else once.
         below: the nodes that count as below a node; by default its children.
     """
     check_node(root)
     pending: list[tuple[Node, int | None]] = [(root, None)]
     results: list[T] = []
+    known: dict[int, T] = {}
     while pending:
         node, count = pending.pop()
-        if count is None:
-            enter(node)
+        if count is not None:
+            first = len(results) - count
+            results[first:] = [combine(node, tuple(results[first:]))]
+            if enter is None:
+                known[id(node)] = results[-1]
+        elif id(node) in known:
+            results.append(known[id(node)])
+        else:
+            if enter is not None:
+                enter(node)
             children = below(node)
             pending.append((node, len(children)))
             pending.extend((child, None) for child in reversed(children))
-        else:
-            first = len(results) - count
-            results[first:] = [combine(node, tuple(results[first:]))]
     return results[0]
 
 
-def text(node: Node, unicode: bool = False) -> str:
+def text(node: Node, unicode: bool = False, most: int | None = None) -> str:
     """The node as text that parses to an equal tree, in ASCII or with the signs of mathematics.
+
+    What is longer than `most` characters is cut, and not written any further.
 
     >>> from ltn.language import parse
     >>> formula = parse("∀x: ((P(x)) → (exists y where x <= y: (R(x, y))))")
@@ -214,11 +229,15 @@ def text(node: Node, unicode: bool = False) -> str:
     """
     check_node(node)
     written: list[str] = []
+    length = 0
     pending: list[str | Operand] = [Operand(node)]
     while pending:
         piece = pending.pop()
         if isinstance(piece, str):
             written.append(piece)
+            length += len(piece)
+            if most is not None and length > most:
+                return "".join(written)[:most] + "..."
         elif piece.node.level < piece.level or (piece.node.is_open and piece.followed):
             pending += [")", Operand(piece.node), "("]
         else:

@@ -15,6 +15,7 @@ from ltn.knowledge import questions
 from ltn.knowledge.axioms import Axiom
 from ltn.language import And, Apply, Binary, Comparison, Name, Node, Not, Or, Quantifier, text
 from ltn.language.names import QUANTIFIERS
+from ltn.language.tree import fold
 from ltn.plot.boxes import Box, draw
 from ltn.plot.points import check_theory
 from ltn.plot.texts import fit_text
@@ -60,10 +61,12 @@ def tree(
     question = questions.Question(data, semantics, p, named)
     evaluation = questions.evaluation_for(theory, question)
     prepared = evaluation.space.prepare(node)
-    count = sum(1 for _ in prepared.walk())
+    # What a node shares with another one is drawn twice.
+    count = fold(prepared, lambda _, below: 1 + sum(below))
     if count > _MOST_NODES:
+        shown = f"{count} parts" if count < 10**6 else "more than a million parts"
         raise LogicValueError(
-            f"The formula has {count} parts, and a tree of more than {_MOST_NODES} cannot be read: draw one "
+            f"The formula has {shown}, and a tree of more than {_MOST_NODES} cannot be read: draw one "
             "of its subformulas."
         )
     own = {} if axiom is None else questions.options_of(theory, axiom, question)

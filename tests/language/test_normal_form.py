@@ -14,6 +14,7 @@ from ltn.language import (
     Quantifier,
     negation_normal_form,
     parse,
+    text,
 )
 from tests.language.trees import Model, formulas, models, truth
 
@@ -70,3 +71,13 @@ def test_places_are_kept() -> None:
 def test_terms_have_none() -> None:
     with pytest.raises(TypeError, match=r"`x \+ 1` is a term"):
         negation_normal_form(parse("A & (x + 1)"))
+
+
+def test_a_chain_of_equivalences_takes_as_long_as_it_is() -> None:
+    """Written out, this normal form has 10^30 nodes; what its parts share is there once."""
+    source = "A <-> (B <-> " * 50 + "A" + ")" * 50
+    one, two = (negation_normal_form(parse(source)) for _ in range(2))
+    assert sum(1 for _ in one.walk()) < 1000
+    assert one == two
+    assert one != negation_normal_form(parse(source.replace("A", "C", 1)))
+    assert text(one, most=40) == text(one, most=90)[:40] + "..."

@@ -1,5 +1,6 @@
 """Seeds make a search repeatable; the progress bar is shown where it is wanted."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import keras
@@ -7,7 +8,7 @@ import pandas as pd
 import pytest
 
 import ltn
-from tests.reasoning.small import QUICK, either, people, propositions
+from tests.reasoning.small import QUICK, either, generators, people, propositions
 
 STARTS: dict[str, Any] = {"restarts": 3, "steps": 20, "verbose": 0}
 
@@ -94,3 +95,19 @@ def test_it_shows_what_was_reached_last(capsys: pytest.CaptureFixture[str]) -> N
     shown = capsys.readouterr().out.split("\r")[-1]
     assert f"satisfaction: {last['satisfaction']:.4f}" in shown
     assert f"value: {last['value']:.4f}" in shown or "value: 0.0000" in shown
+
+
+def test_in_threads() -> None:
+    """Each search draws its own starts, whatever others draw meanwhile."""
+    theories = [people(["forall x: S(x) | ~S(a)"]) for _ in range(4)]
+    for theory in theories[1:]:
+        theory.set_weights(theories[0].get_weights())
+
+    def ask(theory: ltn.Theory) -> list[Any]:
+        asked = QUICK | {"restarts": 4, "seed": 3, "steps": 2}
+        return theory.entails("S(a) & S(b)", method="brave", **asked).runs.to_numpy().tolist()
+
+    alone, before = ask(theories[0]), generators()
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(ask, theories)) == [alone] * 4
+    assert generators() == before

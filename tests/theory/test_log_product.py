@@ -323,3 +323,22 @@ def test_compiled_for_batches_of_any_size_values_are_those_of_the_definitions(
     expected = LogProductLoops(world).log_truth(parse(text), {})
     value = compiled({name: tf.constant(values) for name, values in world.data.items()})
     assert_close(value, expected, TOLERANCE, TOLERANCE)
+
+
+def test_a_chain_of_equivalences() -> None:
+    """Its normal form, written out, would have 10^13 nodes."""
+    theory = ltn.Theory("log_product")
+    theory.proposition("A", 0.75, trainable=True)
+    theory.proposition("T", 1.0)
+    chain = "A" + " <-> T" * 40
+    theory.axiom(chain, name="chain")
+    # T <-> A is A, up to the rounding of forty operations.
+    truth = pytest.approx(0.75, rel=40 * 1e-6)
+    assert float(theory.query(chain)) == truth
+    assert theory.report().satisfaction[0] == truth
+    assert theory.explain("chain").truth[0] == truth
+    with pytest.raises(ltn.LogicError, match="more than a million parts"):
+        ltn.plot.tree(theory, "chain")
+    theory.predicate("P", theory.domain("d", values=["a"]), lambda d: d + 2.0)
+    with pytest.raises(ltn.LogicError, match=r"In `.{300}\.\.\.`: .*\[0, 1\]"):
+        theory.query(chain + " <-> P(a)")
