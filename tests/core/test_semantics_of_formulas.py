@@ -10,75 +10,46 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ltn
-from tests.core.formulas import Grounding, Node, by_loops, by_ltn, formulas, groundings, is_guarded
+from ltn.language import parse
+from tests.theory.built_with_core import closed_value
+from tests.theory.by_loops import StableProductLoops
+from tests.theory.random_formulas import closed_formulas, jumps
+from tests.theory.worlds import World, declared, worlds
 from tests.tolerance import assert_close
 
-# A sum over up to 5^4 combinations, each with some ten roundings.
-GRADIENT_TOLERANCE = 1e-5
+# Some fifty operations of float32 below a formula.
+TOLERANCE = 1e-5
+# Slopes pass through as many again, and grow towards truth 0 and 1: of the largest of them.
+SLOPE_TOLERANCE = 1e-4
 
 
-@st.composite
-def problems(draw: st.DrawFn) -> tuple[Grounding, Node]:
-    grounding = draw(groundings())
-    return grounding, draw(formulas(grounding))
+@given(world=worlds(), text=closed_formulas().map(str))
+def test_values_agree_with_loops(world: World, text: str) -> None:
+    problem = declared(world, "stable_product")
+    value = closed_value(problem, parse(text), world.data)
+    assert_close(value, StableProductLoops(world).truth(parse(text), {}), TOLERANCE, TOLERANCE)
 
 
-def value_and_gradients(grounding: Grounding, formula: Node, **compiled: Any) -> tuple[Any, list[Any]]:
-    def evaluate(*tensors: tf.Tensor) -> tuple[tf.Tensor, list[tf.Tensor]]:
-        with tf.GradientTape() as tape:
-            tape.watch(tensors)
-            value = by_ltn(formula, grounding.with_arrays(tensors))
-        return value, tape.gradient(value, tensors, unconnected_gradients="zero")
-
-    tensors = [tf.constant(array, tf.float32) for array in grounding.arrays()]
-    function = tf.function(evaluate, **compiled) if compiled else evaluate
-    value, gradients = function(*tensors)
-    return value.numpy(), [gradient.numpy() for gradient in gradients]
-
-
-def slopes(grounding: Grounding, formula: Node) -> list[Any]:
-    """Central differences of the loops, exact to about 1e-8."""
+@given(world=worlds(), text=closed_formulas().map(str), seed=st.integers(0, 99))
+def test_gradients_agree_with_loops(world: World, text: str, seed: int) -> None:
+    """Along a random direction, in which all that is learned moves at once."""
+    problem, tree = declared(world, "stable_product"), parse(text)
+    weights = {name: [weight.value for weight in found] for name, found in problem.parameters.items()}
+    with tf.GradientTape() as tape:
+        value = closed_value(problem, tree, world.data)
+    found = tape.gradient(value, weights, unconnected_gradients="zero")
+    found = {
+        name: [tf.convert_to_tensor(slope).numpy() for slope in slopes] for name, slopes in found.items()
+    }
+    rng = np.random.default_rng(seed)
+    direction = {name: [rng.normal(size=slope.shape) for slope in slopes] for name, slopes in found.items()}
+    if jumps(tree):
+        direction["constants"] = [np.zeros_like(way) for way in direction["constants"]]
     h = 1e-5
-    arrays = [array.astype(np.float64) for array in grounding.arrays()]
-    result = [np.zeros_like(array) for array in arrays]
-    for k, array in enumerate(arrays):
-        for index in np.ndindex(array.shape):
-            values = []
-            for step in (h, -h):
-                moved = [other.copy() for other in arrays]
-                moved[k][index] += step
-                values.append(by_loops(formula, grounding.with_arrays(moved)))
-            result[k][index] = (values[0] - values[1]) / (2.0 * h)
-    return result
-
-
-@given(problems())
-def test_values_agree_with_loops(problem: tuple[Grounding, Node]) -> None:
-    grounding, formula = problem
-    value = by_ltn(formula, grounding)
-    assert_close(value, by_loops(formula, grounding))
-
-
-@given(problems())
-def test_gradients_agree_with_loops(problem: tuple[Grounding, Node]) -> None:
-    grounding, formula = problem
-    _, gradients = value_and_gradients(grounding, formula)
-    expected = slopes(grounding, formula)
-    for k, (gradient, slope) in enumerate(zip(gradients, expected, strict=True)):
-        # The first feature decides guards, where a central difference sees the jump of the selection.
-        individuals = k < len(gradients) - 1
-        smooth = np.s_[..., 1:] if individuals and is_guarded(formula) else np.s_[...]
-        assert_close(gradient[smooth], slope[smooth], GRADIENT_TOLERANCE, GRADIENT_TOLERANCE)
-
-
-@given(problems())
-def test_eager_and_compiled_agree(problem: tuple[Grounding, Node]) -> None:
-    value, gradients = value_and_gradients(*problem)
-    for jit_compile in (False, True):
-        compiled_value, compiled_gradients = value_and_gradients(*problem, jit_compile=jit_compile)
-        assert_close(compiled_value, value)
-        for compiled, gradient in zip(compiled_gradients, gradients, strict=True):
-            assert_close(compiled, gradient, GRADIENT_TOLERANCE, GRADIENT_TOLERANCE)
+    above, below = (StableProductLoops(world.moved(direction, step)).truth(tree, {}) for step in (h, -h))
+    slope = sum(np.sum(g * d) for name in found for g, d in zip(found[name], direction[name], strict=True))
+    scale = max(1.0, *(float(np.max(np.abs(g))) for slopes in found.values() for g in slopes))
+    assert_close(slope, (above - below) / (2.0 * h), SLOPE_TOLERANCE, SLOPE_TOLERANCE * scale)
 
 
 def test_a_guard_differs_from_an_implication() -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from tests.fuzzing import texts, theories
+from tests.fuzzing import formulas, texts, theories
 
 
 class Part(NamedTuple):
@@ -36,17 +36,39 @@ class Part(NamedTuple):
 
 PARTS = {
     "texts": Part(texts.texts, texts.check, size=1000, seconds=10.0),
+    "formulas": Part(formulas.formulas, formulas.check, size=100, seconds=100.0),
     "theories": Part(theories.theories, theories.check, size=30, seconds=200.0),
 }
 
 
-def search(part: Part, number: int, counts: Counter[str], simplify: bool = False) -> Exception | None:
-    """Check the cases of one block until one fails, which is simplified on request; it is in the notes."""
+def search(part: Part, number: int, counts: Counter[str]) -> list[str]:
+    """Check the cases of one block. Returns each mistake, with the first case that shows it."""
+    failures: dict[str, str] = {}
 
+    def note(case: Any) -> None:
+        try:
+            with within(part.seconds):
+                part.check(case, counts)
+        except Exception as error:
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            told = "".join(traceback.format_exception(error, limit=-6, chain=False))
+            failures.setdefault(f"{type(error)} at {place.filename}:{place.lineno}", f"{case!r}\n{told}")
+            counts["failed"] += 1
+
+    _given(part, number, note, Phase.generate)()
+    return list(failures.values())
+
+
+def simplify(part: Part, number: int, counts: Counter[str]) -> None:
+    """Check the cases of one block until one fails; raise its error, with the simplest case in the notes."""
+    _given(part, number, lambda case: part.check(case, counts), Phase.generate, Phase.shrink)()
+
+
+def _given(part: Part, number: int, check: Callable[[Any], None], *phases: Phase) -> Callable[[], None]:
     @seed(number)
     @settings(
         max_examples=part.size,
-        phases=(Phase.generate, Phase.shrink) if simplify else (Phase.generate,),
+        phases=phases,
         database=None,
         deadline=None,
         derandomize=False,
@@ -55,14 +77,9 @@ def search(part: Part, number: int, counts: Counter[str], simplify: bool = False
     )
     @given(part.cases())
     def block(case: Any) -> None:
-        with within(part.seconds):
-            part.check(case, counts)
+        check(case)
 
-    try:
-        block()
-    except Exception as error:
-        return error
-    return None
+    return block
 
 
 @contextlib.contextmanager
@@ -82,11 +99,17 @@ def within(seconds: float) -> Iterator[None]:
 
 
 def main(part: str, number: str, *options: str) -> None:
-    """Search one block, and print the counts and the failure, if there is one."""
+    """Search one block, and print the counts and the failures."""
     counts: Counter[str] = Counter()
-    error = search(PARTS[part], int(number), counts, simplify="--simplify" in options)
-    failure = None if error is None else "".join(traceback.format_exception(error, chain=False))
-    print(json.dumps({"counts": counts, "failure": failure}))
+    failures: list[str] = []
+    if "--simplify" in options:
+        try:
+            simplify(PARTS[part], int(number), counts)
+        except Exception as error:
+            failures.append("".join(traceback.format_exception(error, limit=-6, chain=False)))
+    else:
+        failures += search(PARTS[part], int(number), counts)
+    print(json.dumps({"counts": counts, "failures": failures}))
 
 
 if __name__ == "__main__":

@@ -56,6 +56,11 @@ COMPARISONS: dict[str, Operation] = {
 }
 
 
+def closed_value(declared: Declared, formula: Node, data: Mapping[str, Any]) -> tf.Tensor:
+    """The truth of a formula without free variables, under the stable product."""
+    return Core(declared, ltn.semantics.stable_product, data).formula(formula).tensor
+
+
 class Core:
     """Builds terms and formulas; to be made where the tape records."""
 

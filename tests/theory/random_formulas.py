@@ -85,6 +85,14 @@ def free(node: Node) -> list[str]:
     return [name for name in dict.fromkeys(found) if name not in bound]
 
 
+def jumps(tree: Node) -> bool:
+    """Whether the truth of a formula jumps, or has a kink, where the points of the world are."""
+    return any(
+        isinstance(node, Comparison) or (isinstance(node, Apply) and node.symbol in ("step", "less", "even"))
+        for node in tree.walk()
+    )
+
+
 def with_options_of(semantics: Any, node: Node, positive: bool | None = True) -> Node:
     """The formula in which no quantifier has options that its operator lacks.
 

@@ -282,6 +282,11 @@ class TestTexts:
         with pytest.raises(ltn.LogicValueError, match=r"rules\.txt: the file cannot be read"):
             theory_of("").axioms(kind(tmp_path / "rules.txt"))
 
+    @pytest.mark.parametrize("path", ["\0.txt", "\ud800.txt"])
+    def test_a_file_that_can_have_no_such_name(self, path: str) -> None:
+        with pytest.raises(ltn.LogicValueError, match="txt: the file cannot be read"):
+            theory_of("").axioms(path)
+
 
 def test_an_axiom_that_is_not_active_is_no_premise() -> None:
     theory = ltn.Theory()

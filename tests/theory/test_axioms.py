@@ -115,6 +115,18 @@ class TestAxioms:
         with pytest.raises(ltn.LogicTypeError, match="no hyper-parameter `q`"):
             degrees([0.5]).axiom("forall x: exists[q=2] y: I(x) & I(y)")
 
+    @pytest.mark.parametrize(
+        "formula", ["~(forall[q=2] x: I(x)) -> I(1)", "I(1) | exists[p=0] diag(x, y): x = y"]
+    )
+    @pytest.mark.parametrize("semantics", ["stable_product", "log_product"])
+    def test_options_are_pointed_at(self, semantics: str, formula: str) -> None:
+        sign = formula[formula.index("[") - len("forall") : formula.index("]") + 1]
+        with pytest.raises(ltn.LogicError) as error:
+            degrees([0.5, 1.0], semantics).axiom(formula)
+        _, shown, carets = str(error.value).split("\n")
+        assert shown == f"    {formula}"
+        assert carets == " " * shown.index(sign) + "^" * len(sign)
+
     def test_an_axiom_is_found_by_its_name(self) -> None:
         theory = classifier()
         assert str(theory.find("positive")) == "forall diag(x, l) where l = 1: A(x)"

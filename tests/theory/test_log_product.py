@@ -1,6 +1,7 @@
 """Theories under `log_product`: values by the definitions, gradients that do not vanish, truths in [0, 1]."""
 
 import dataclasses
+import re
 from functools import partial
 from typing import Any
 
@@ -13,12 +14,13 @@ from hypothesis import strategies as st
 
 import ltn
 from ltn.fuzzy_ops.base import as_written
-from ltn.language import Apply, Comparison, Node, parse
+from ltn.language import parse
 from tests.theory.by_loops import LogProductLoops
 from tests.theory.random_formulas import (
     closed_formulas,
     fewer,
     free,
+    jumps,
     open_formulas,
     with_options_of,
 )
@@ -113,14 +115,6 @@ def test_the_satisfaction_is_the_geometric_mean_of_the_axioms(world: World, text
     reported = problem.theory.report(world.data)["satisfaction"]
     assert_close(reported, np.exp(expected), TOLERANCE, TOLERANCE)
     assert reported.between(0.0, 1.0).all()
-
-
-def jumps(tree: Node) -> bool:
-    """Whether the truth of a formula jumps, or has a kink, where the points of the world are."""
-    return any(
-        isinstance(node, Comparison) or (isinstance(node, Apply) and node.symbol in ("step", "less", "even"))
-        for node in tree.walk()
-    )
 
 
 @fewer(2)
@@ -287,6 +281,15 @@ class TestOptions:
         except ltn.LogicError:
             return
         assert 0.0 <= float(theory(WORLD.data)["axiom_1"]) <= 1.0
+
+
+def test_an_error_shows_the_formula_as_it_was_written() -> None:
+    """Not the negation normal form, in which it is evaluated."""
+    formula = "~(forall x: R(x, a) -> P(1e+300 * x))"
+    theory = with_axioms(WORLD, formula).theory
+    for evaluate in (theory, partial(theory.query, formula), theory.report, partial(theory.plan, formula)):
+        with pytest.raises(ltn.LogicValueError, match=f"(?s).*In `{re.escape(formula[:8])}.*got nan"):
+            evaluate(WORLD.data)
 
 
 def trained(semantics: str) -> tuple[float, float]:

@@ -320,3 +320,20 @@ class TestExplanations:
         assert_close(theory.explain("all", p=1).truth, [0.08, 0.24])
         assert_close(theory.explain("all", semantics="godel").truth, [0.2, 0.6])
         assert_close(theory.explain("all", p_exists=1, y=[0.6]).truth, [0.12, 0.36])
+
+
+class TestOptionsOfQuantifiers:
+    @pytest.mark.parametrize("option", ["q", "axis", "mask", "empty", "weights"])
+    def test_unknown_ones_are_refused_also_where_an_aggregator_has_such_an_argument(
+        self, option: str
+    ) -> None:
+        formula = f"forall[{option}=0] x: I(x)"
+        with pytest.raises(
+            ltn.LogicTypeError, match=rf"In `forall\[{option}=0\].*no hyper-parameter `{option}`"
+        ):
+            degrees([0.5]).query(formula)
+
+    @pytest.mark.parametrize("option", ["q", "axis", "empty", "traced"])
+    def test_under_other_operators_those_that_they_lack_are_left_out(self, option: str) -> None:
+        theory = degrees([0.5, 0.25])
+        assert truth(theory, f"forall[{option}=0] x: I(x)", semantics="godel") == 0.25

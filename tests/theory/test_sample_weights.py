@@ -31,6 +31,7 @@ def nested(theory: ltn.Theory) -> None:
         guarded_twice: forall x where norm(x) < 1: exists y where norm(x - y) < 1: R(x, y)
         half: forall diag(x, l), y where l = 1: R(x, y)
         nowhere: exists x where norm(x) > 9: P(x)
+        elsewhere: exists y: forall x, l where norm(x - y) < 1: P(y) & l <= 0.5
     """)
 
 
