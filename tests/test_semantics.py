@@ -297,8 +297,12 @@ class TestConfig:
         ):
             with pytest.raises(ValueError, match=match):
                 from_config(godel | {"operators": {"And": operator}})
-        for config in ({}, {"class_name": "Semantics"}, {"class_name": "os"}):
-            with pytest.raises(ValueError, match=r"Expected what Semantics\.get_config\(\) gives"):
+        for config, match in (
+            ({}, "`semantics` has no 'class_name'"),
+            ({"class_name": "Semantics"}, "`semantics` has no 'operators'"),
+            ({"class_name": "os", "operators": {}}, r"Expected what Semantics\.get_config\(\) gives"),
+        ):
+            with pytest.raises(ValueError, match=match):
                 from_config(config)
         with pytest.raises(ValueError, match=r"Expected what LogSemantics\.get_config\(\) gives"):
             LogSemantics.from_config(godel)

@@ -247,8 +247,8 @@ class Signature:
         for name in parts:
             if name not in self.domains:
                 known = names.list_names(list(self.domains))
-                others = f"there are: {known}" if known else "none is declared"
-                raise LogicValueError(f"There is no domain '{name}'; {others}.")
+                told = f"there are: {known}" if known else "none is declared"
+                raise LogicValueError(f"There is no domain '{name}'; {told}.")
         if not parts:
             raise LogicValueError("A product of domains needs the names of its parts; there are none.")
         first, *others = (self.domains[name] for name in parts)

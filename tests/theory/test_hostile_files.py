@@ -153,9 +153,9 @@ SIZES: dict[str, tuple[Callable[[Parts], Parts], str]] = {
     "zeros": (lambda parts: parts | {WEIGHTS: bytes(10**8)}, r"unpacks to 100,\d+,\d+"),
     "constants": (
         lambda parts: bent_files.with_config(
-            parts, lambda config: put(config, ("signature", "domains", 0, "shape"), [10**9])
+            parts, lambda config: put(config, ("signature", "domains", 0, "shape"), [25 * 10**7])
         ),
-        r"asks for take up 8,\d+,\d+,\d+ bytes",
+        r"asks for take up 2,\d+,\d+,\d+ bytes",
     ),
     "units": (
         lambda parts: bent_files.with_config(
