@@ -45,8 +45,12 @@ PRESETS = {
 @functools.cache  # two strategies of the same devices would take each other's messages
 def replicas(count: int) -> tf.distribute.Strategy:
     # Groups of other devices need other keys, which TensorFlow does not give them by itself.
+    before = tf.distribute.MirroredStrategy._collective_key_base
     tf.distribute.MirroredStrategy._collective_key_base = 100_000 * count
-    return tf.distribute.MirroredStrategy([f"CPU:{number}" for number in range(count)])
+    try:
+        return tf.distribute.MirroredStrategy([f"CPU:{number}" for number in range(count)])
+    finally:
+        tf.distribute.MirroredStrategy._collective_key_base = before
 
 
 @pytest.fixture(scope="module")
