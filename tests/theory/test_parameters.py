@@ -377,11 +377,11 @@ class TestAxiomsInPython:
         theory = degrees([0.2, 0.6], semantics)
         theory.axiom(lambda: ltn.Formula(7.0, []), name="wrong")
         compiled(theory)
-        for ask in (theory.report, lambda: theory.fit(verbose=0)):
-            with pytest.raises(
-                ltn.LogicValueError, match=r"axiom 'wrong' must lie in \[0, 1\]; got 7 .*Python"
-            ):
-                ask()
+        problem = r"axiom 'wrong' must lie in \[0, 1\]; got 7 .*Python"
+        with pytest.raises(ltn.LogicValueError, match=problem):
+            theory.report()
+        with pytest.raises(ltn.LogicValueError, match=problem):
+            theory.fit(verbose=0)
 
     def test_log_product_takes_them_as_truth_values(self) -> None:
         theory = degrees([0.25, 0.64], "log_product")
