@@ -17,8 +17,8 @@ T = TypeVar("T")
 # Softmax and sums of probabilities leave [0, 1] by a few units in the last place of float32.
 _ROUNDING = 1e-5
 
-# What was switched, and has not ended; the last one counts. A list, since several threads may be within a
-# `with` at once: each takes out its own.
+# What was switched, and has not ended; the last one counts. Several threads may be within a `with` at once:
+# each takes out its own.
 _switches: list[debug] = []
 
 

@@ -1,9 +1,11 @@
 """Semantics: presets, changes, and the semantics in force."""
 
+import asyncio
 import dataclasses
 import itertools
 import json
 import threading
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import numpy as np
@@ -136,6 +138,26 @@ def test_using_nests_and_ends_also_by_an_error() -> None:
             bool(ltn.Proposition(0.5, trainable=False))
         assert current() == ltn.semantics.godel
     assert current() == ltn.semantics.stable_product
+
+
+def test_using_in_an_asynchronous_generator_that_another_task_closes() -> None:
+    async def truths() -> AsyncGenerator[Any, None]:
+        with ltn.using("godel"):
+            while True:
+                yield current()
+
+    async def run() -> list[Any]:
+        generator = truths()
+
+        async def first() -> Any:
+            return await anext(generator)
+
+        seen = [await asyncio.create_task(first()), current()]
+        await generator.aclose()
+        return [*seen, current()]
+
+    default = ltn.semantics.stable_product
+    assert asyncio.run(run()) == [ltn.semantics.godel, default, default]
 
 
 def test_another_thread_keeps_the_default() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
+import weakref
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
@@ -58,10 +60,44 @@ class Variable(Term):
             )
         super().__init__(tensor[:, tf.newaxis] if tensor.shape.rank == 1 else tensor, [label])
         self.label = label
-        self._diagonal: _Diagonal | None = None
 
     # Whether it was built from learned constants where no tape recorded it.
     _is_unrecorded = False
+    # The diagonals that it is in: a locked one for all threads, any other for the thread that made it.
+    _locked: _Diagonal | None = None
+    _of_threads: MutableMapping[_Thread, _Diagonal] | None = None
+
+    @property
+    def _diagonal(self) -> _Diagonal | None:
+        """The diagonal that it is in, for this thread."""
+        if self._locked is not None or self._of_threads is None:
+            return self._locked
+        return self._of_threads.get(_here.thread)
+
+    def _enter(self, diagonal: _Diagonal) -> None:
+        if diagonal.locked:
+            self._locked = diagonal
+        else:
+            if self._of_threads is None:
+                self._of_threads = weakref.WeakKeyDictionary()
+            self._of_threads[_here.thread] = diagonal
+
+    def _leave(self) -> None:
+        self._locked = None
+        if self._of_threads is not None:
+            self._of_threads.pop(_here.thread, None)
+
+    if not TYPE_CHECKING:  # an attribute for readers, but another one in a diagonal
+
+        @property
+        def free_vars(self) -> list[str]:
+            diagonal = self._diagonal
+            return self._free_vars if diagonal is None else [diagonal.label]
+
+        @free_vars.setter
+        def free_vars(self, free_vars: list[str]) -> None:
+            self._leave()
+            self._free_vars = free_vars
 
     @classmethod
     def from_constants(
@@ -123,9 +159,24 @@ class Variable(Term):
 
     def _copy(self) -> Variable:
         copy = Variable(self.label, self.tensor)
-        copy.free_vars, copy._diagonal = list(self.free_vars), self._diagonal
+        if self._diagonal is None:
+            copy.free_vars = list(self.free_vars)
+        else:
+            copy._enter(self._diagonal)
         copy._is_unrecorded = self._is_unrecorded
         return copy
+
+
+class _Thread:
+    """Stands for a thread, as long as that lives: its number may be that of another one later."""
+
+
+class _Here(threading.local):
+    def __init__(self) -> None:
+        self.thread = _Thread()
+
+
+_here = _Here()
 
 
 @dataclass(frozen=True)
@@ -133,10 +184,14 @@ class _Diagonal:
     variables: tuple[Variable, ...]
     locked: bool
 
+    @property
+    def label(self) -> str:
+        """The label of the axis that its variables share."""
+        return f"diag({', '.join(variable.label for variable in self.variables)})"
+
     def end(self) -> None:
         for variable in self.variables:
             variable.free_vars = [variable.label]
-            variable._diagonal = None
 
 
 def diag(*variables: Variable) -> list[Variable]:
@@ -144,8 +199,8 @@ def diag(*variables: Variable) -> list[Variable]:
 
         G(Q diag(x_1, ..., x_h) phi) = A_Q over i of G(phi)_{i, ..., i}
 
-    The diagonal holds until a quantifier binds them or `undiag` ends it, even after an error in between.
-    Returns the variables, which must have the same number of individuals.
+    The diagonal holds until a quantifier binds them or `undiag` ends it, even after an error in between, and
+    for the thread that made it. Returns the variables, which must have the same number of individuals.
 
     >>> import ltn
     >>> x, l = ltn.Variable("x", [0.1, 0.2]), ltn.Variable("l", [0.3, 0.6])
@@ -157,7 +212,7 @@ def diag(*variables: Variable) -> list[Variable]:
 
 
 def diag_lock(*variables: Variable) -> list[Variable]:
-    """Like `diag`, but quantifiers do not end it: only `undiag` does.
+    """Like `diag`, but for all threads, and quantifiers do not end it: only `undiag` does.
 
     >>> x, y = diag_lock(Variable("x", [1.0]), Variable("y", [2.0]))
     >>> x.free_vars == y.free_vars
@@ -178,7 +233,7 @@ def undiag(*variables: Variable) -> list[Variable]:
         if variable._diagonal is not None:
             variable._diagonal.end()
         # A copy is not among the variables of the diagonal.
-        variable.free_vars, variable._diagonal = [variable.label], None
+        variable.free_vars = [variable.label]
     return list(variables)
 
 
@@ -223,8 +278,7 @@ def _diag(variables: tuple[Variable, ...], locked: bool) -> list[Variable]:
     )
     diagonal = _Diagonal(variables, locked)
     for variable in variables:
-        variable.free_vars = [f"diag({labels})"]
-        variable._diagonal = diagonal
+        variable._enter(diagonal)
     return list(variables)
 
 

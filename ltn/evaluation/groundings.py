@@ -315,7 +315,6 @@ class DeclaredVariable(Variable):
         self.label = label
         self.domain = domain
         self.free_vars = [label]
-        self._diagonal = None
         self._declared = declared
 
     def __repr__(self) -> str:

@@ -82,11 +82,6 @@ def _call(axiom: Axiom, evaluation: Evaluation) -> Formula:
             f"The axiom '{axiom.name}' must return a closed ltn.Formula; got {formula!r}. "
             "Quantify its free variables."
         )
-    if formula.tensor.shape.rank != 0:
-        raise LogicTypeError(
-            f"The axiom '{axiom.name}' must return one truth value; got a tensor of shape "
-            f"{formula.tensor.shape}."
-        )
     check_truths(
         formula.tensor,
         f"The truth of the axiom '{axiom.name}'",

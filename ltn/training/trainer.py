@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -44,6 +45,7 @@ class Trainer:
         self._means: AxiomMeans | None = None
         # Saved as it was given: "auto" is decided by the device on which the model is loaded.
         self._jit_compile: bool | str = "auto"
+        self._preparing = threading.Lock()
         # The version of the knowledge base for which a first batch was tried.
         self._tried: int | None = None
         self.finite = FiniteSteps(model, self._explain, self.batches)
@@ -368,7 +370,8 @@ class Trainer:
         model = self._model
         if any(isinstance(network, keras.Layer) and not network.built for network in self.networks):
             return
-        with model.distribute_strategy.scope():
+        # A thread that saves meanwhile must not find some of its variables.
+        with self._preparing, model.distribute_strategy.scope():
             if compilation.build_optimizer(model):
                 self._renew_functions()
 

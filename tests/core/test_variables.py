@@ -1,5 +1,6 @@
 """Variables and diagonals."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -181,6 +182,27 @@ class TestDiag:
         copy = x._copy()
         assert copy.free_vars == x.free_vars
         assert ltn.undiag(copy)[0].free_vars == ["x"]
+
+    def test_each_thread_has_its_own(self) -> None:
+        x, y = self.variables()
+        seen = []
+
+        def combine() -> None:
+            seen.append(self.Mean([x, y], self.less([x, y])).tensor)
+            ltn.diag(x, y)
+
+        with ThreadPoolExecutor(1) as pool:
+            formula = self.less(ltn.diag(x, y))
+            pool.submit(combine).result()
+            assert_close(self.Mean([x, y], formula).tensor, 2 / 3)
+        assert_close(seen, [5 / 9])
+        assert x.free_vars == ["x"]
+
+    def test_a_locked_one_is_there_for_all_threads(self) -> None:
+        x, y = ltn.diag_lock(*self.variables())
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(self.less, [x, y]).result().free_vars == ["diag(x, y)"]
+        assert ltn.undiag(x, y)[0].free_vars == ["x"]
 
     def test_a_failing_quantifier_ends_it(self) -> None:
         x, y = self.variables()

@@ -372,6 +372,17 @@ class TestAxiomsInPython:
         with pytest.raises(ltn.LogicTypeError, match="'wrong' must return a closed"):
             theory.report()
 
+    @pytest.mark.parametrize("semantics", ["stable_product", "log_product"])
+    def test_their_truth_is_checked_before_training_and_in_reports(self, semantics: str) -> None:
+        theory = degrees([0.2, 0.6], semantics)
+        theory.axiom(lambda: ltn.Formula(7.0, []), name="wrong")
+        compiled(theory)
+        problem = r"axiom 'wrong' must lie in \[0, 1\]; got 7 .*Python"
+        with pytest.raises(ltn.LogicValueError, match=problem):
+            theory.report()
+        with pytest.raises(ltn.LogicValueError, match=problem):
+            theory.fit(verbose=0)
+
     def test_log_product_takes_them_as_truth_values(self) -> None:
         theory = degrees([0.25, 0.64], "log_product")
         z = theory.variable("z", theory.signature.domains["numbers"])
