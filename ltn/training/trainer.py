@@ -367,12 +367,11 @@ class Trainer:
 
     def _prepare_optimizer(self) -> None:
         """Give the optimizer its variables before the first step, also for symbols declared since."""
-        model = self._model
         if any(isinstance(network, keras.Layer) and not network.built for network in self.networks):
             return
         # A thread that saves meanwhile must not find some of its variables.
-        with self._preparing, model.distribute_strategy.scope():
-            if compilation.build_optimizer(model):
+        with self._preparing, self._model.distribute_strategy.scope():
+            if compilation.build_optimizer(self._model):
                 self._renew_functions()
 
     @property
@@ -390,8 +389,7 @@ class Trainer:
         return self._loss(self._model(batch, training=False, as_truths=False))
 
     def _feeding(self) -> Feeding:
-        learns_nan = self.finite.on_nan != "raise"
-        return Feeding(self._knowledge, self._model.distribute_strategy, learns_nan)
+        return Feeding(self._knowledge, self._model.distribute_strategy, self.finite.on_nan != "raise")
 
     def _try(self, batch: Data) -> None:
         """Evaluate a first batch eagerly, where truth values and sizes are checked, once for these axioms."""
