@@ -80,17 +80,21 @@ class Frames:
         Variables that draw on a single parent of the tuples go back to that parent; those that draw on
         several axes but not on all of them go to the distinct combinations; else the tuples stay.
         """
-        placed = dict(frame)
-        for label in dict.fromkeys(frame.values()):
-            tuples = self._tuples.get(label)
-            if tuples is None:
-                continue
-            mine = {v: tuples.members[v] for v in frame if frame[v] == label}
-            drawn = self._first_axes(tuples, mine)
-            if len(set(mine.values())) == 1 and len(tuples.parents) > 1:
-                placed.update(self.place(mine))
-            elif len(drawn) < len(self._first_axes(tuples, tuples.members)):
-                placed.update(dict.fromkeys(mine, self._distinct_axis(tuples, drawn)))
+        placed: dict[str, str] = {}
+        pending = [frame]
+        while pending:
+            part = pending.pop()
+            placed.update(part)
+            for label in dict.fromkeys(part.values()):
+                tuples = self._tuples.get(label)
+                if tuples is None:
+                    continue
+                mine = {v: tuples.members[v] for v in part if part[v] == label}
+                drawn = self._first_axes(tuples, mine)
+                if len(set(mine.values())) == 1 and len(tuples.parents) > 1:
+                    pending.append(mine)
+                elif len(drawn) < len(self._first_axes(tuples, tuples.members)):
+                    placed.update(dict.fromkeys(mine, self._distinct_axis(tuples, drawn)))
         return placed
 
     def descend(self, variable: str, label: str, targets: Collection[str]) -> str:

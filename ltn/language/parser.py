@@ -211,11 +211,13 @@ class _Builder(Transformer[Token, Node]):
 
     def options(self, *pieces: _Option | Token) -> list[_Option]:
         options = [piece for piece in pieces if isinstance(piece, _Option)]
-        for position, option in enumerate(options):
-            if option.name in [earlier.name for earlier in options[:position]]:
+        seen: set[str] = set()
+        for option in options:
+            if option.name in seen:
                 raise MisreadError(
                     f"The option '{option.name}' is given twice; keep one of them.", option.span
                 )
+            seen.add(option.name)
         return options
 
     def option(self, name: Token, _: Token, *number: Token) -> _Option:
