@@ -8,7 +8,6 @@ import pytest
 import tensorflow as tf
 
 import ltn
-from ltn.knowledge.hyperparameters import Hyperparameters
 from tests.theory.theories import degrees, pmean, pmean_error, truth
 from tests.tolerance import assert_close
 
@@ -243,8 +242,7 @@ class TestFlags:
         assert_close(found[0], pmean_error([0.2, 0.6], 4))
         assert found[1] == before[1]
         assert_close(theory.evaluate(verbose=0, return_dict=True)["all"], found[0])
-        saved = theory.knowledge.operators.get_config()
-        assert Hyperparameters.from_config(saved).current() == theory.hyperparameters
+        assert theory.copy().hyperparameters == theory.hyperparameters
 
     def test_that_stay_as_they_are_compile_nothing_again(self) -> None:
         theory = self.theory()
