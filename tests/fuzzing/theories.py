@@ -124,14 +124,14 @@ class Case:
 
 
 @st.composite
-def theories(draw: st.DrawFn) -> Case:
-    """Any theory in the language of `worlds`, under any operators."""
+def theories(draw: st.DrawFn, most: int = 3) -> Case:
+    """Any theory in the language of `worlds`, under any operators, of so many axioms at most."""
     preset = draw(st.sampled_from(PRESETS))
     choices = LOG_CHOICES if preset == "log_product" else CHOICES
     symbols = draw(st.lists(st.sampled_from(list(choices)), max_size=3, unique=True))
     operators = tuple((symbol, draw(st.sampled_from(choices[symbol]))) for symbol in symbols)
     semantics = semantics_of(preset, operators)
-    trees = draw(st.lists(closed_formulas(), min_size=1, max_size=3))
+    trees = draw(st.lists(closed_formulas(), min_size=1, max_size=most))
     weights: st.SearchStrategy[float | str] = st.sampled_from([1.0, 1.0, 2.5, 0.0, "learned"])
     return Case(
         draw(worlds(fewest=1)),

@@ -87,8 +87,9 @@ def free(node: Node) -> list[str]:
 
 def jumps(tree: Node) -> bool:
     """Whether the truth of a formula jumps, or has a kink, where the points of the world are."""
+    crisp = ("step", "less", "even", "at")
     return any(
-        isinstance(node, Comparison) or (isinstance(node, Apply) and node.symbol in ("at", "step", "less", "even"))
+        isinstance(node, Comparison) or (isinstance(node, Apply) and node.symbol in crisp)
         for node in tree.walk()
     )
 
