@@ -209,5 +209,6 @@ def keep_common_logs(model: keras.Model, logs: Any) -> Any:
     With several replicas, the logs of the last step are the results; Keras would add up their metrics.
     """
     if model.distribute_strategy.num_replicas_in_sync > 1:
-        return logs
+        # Numbers, which Keras before 3.13 does not make of them in `evaluate`.
+        return {name: float(value) for name, value in logs.items()}
     return keras.Model._get_metrics_result_or_logs(model, logs)

@@ -199,7 +199,8 @@ class TestTraining:
         assert_close(truth(several, "forall x: P(x)", DATA), truth(one, "forall x: P(x)", DATA))
         before = len(traces)
         several.fit(DATA, batch_size=7, verbose=0, **fit | {"epochs": 1})
-        several.evaluate(DATA, batch_size=6, verbose=0)
+        found = several.evaluate(DATA, batch_size=6, verbose=0)
+        assert all(isinstance(value, float) for value in found)
         assert len(traces) == before
 
     def test_data_sets(self, two: tf.distribute.Strategy) -> None:
