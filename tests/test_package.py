@@ -247,6 +247,12 @@ def test_the_python_of_the_pages_runs(tmp_path: Path, monkeypatch: pytest.Monkey
         runpy.run_path(str(path))
 
 
+def test_the_tests_that_the_page_of_promises_names_exist() -> None:
+    named = re.findall(r"`(tests/[^`]+)`", (ROOT / "RELIABILITY.md").read_text())
+    assert len(named) > 10
+    assert [name for name in named if not (ROOT / name).is_file()] == []
+
+
 def test_the_commands_of_the_pages_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     for page in ("README.md", "CONTRIBUTING.md"):
