@@ -122,10 +122,12 @@ def check_flag(argument: str, value: Any) -> bool:
     return bool(value)
 
 
-def check_whole(argument: str, value: Any, what: str = "a whole number", least: int = 1) -> int:
-    """The value; raise unless it is a whole number from `least` up."""
+def check_whole(
+    argument: str, value: Any, what: str = "a whole number", least: int = 1, otherwise: str = ""
+) -> int:
+    """The value; raise unless it is a whole number from `least` up. `otherwise` names what else is allowed."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
-        raise LogicValueError(f"`{argument}` must be {what}, at least {least}; got {value!r}.")
+        raise LogicValueError(f"`{argument}` must be {what}, at least {least}{otherwise}; got {value!r}.")
     return int(value)
 
 

@@ -122,7 +122,7 @@ class Theory(keras.Model):
         self.chunk: int | None = (
             None
             if chunk is None
-            else check_whole("chunk", chunk, "None, or a number of combinations of individuals")
+            else check_whole("chunk", chunk, "a number of combinations of individuals", otherwise=", or None")
         )
         self.is_xla = False
         # There is nothing to build: each symbol is built when it is declared.

@@ -375,7 +375,7 @@ class TestAxiomsInPython:
     @pytest.mark.parametrize("semantics", ["stable_product", "log_product"])
     def test_their_truth_is_checked_before_training_and_in_reports(self, semantics: str) -> None:
         theory = degrees([0.2, 0.6], semantics)
-        theory.axiom(lambda: ltn.Formula(7.0, []), name="wrong")
+        theory.axiom(lambda: ltn.Formula(tf.constant(7.0), []), name="wrong")
         compiled(theory)
         problem = r"axiom 'wrong' must lie in \[0, 1\]; got 7 .*Python"
         with pytest.raises(ltn.LogicValueError, match=problem):
