@@ -83,7 +83,7 @@ def test_quantifiers_may_be_nested_as_deep_as_there_are_variables() -> None:
 
 
 def test_guards_may_be_nested_as_deep() -> None:
-    """Each guard draws tuples from those of the one before; what mentions the first variable goes all the way.
+    """Each guard draws tuples from those of the one before; the first variable is looked for in all of them.
 
     That takes time quadratic in the number of guards.
     """
