@@ -79,13 +79,13 @@ def begin_queries() -> Step:
 
 def begin_reports() -> Step:
     """Reports, explanations and plans."""
-    theory = learner()
-    tasks = [
-        theory.report,
-        lambda data: theory.explain("axiom_1", data),
-        lambda data: theory.plan(None, data),
+    theory, data = learner(), {"x": DATA}
+    tasks: list[Callable[[], Any]] = [
+        lambda: theory.report(data),
+        lambda: theory.explain("axiom_1", data),
+        lambda: theory.plan(None, data),
     ]
-    return lambda number: tasks[number % 3]({"x": DATA})
+    return lambda number: tasks[number % 3]()
 
 
 def begin_searches() -> Step:
