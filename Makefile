@@ -5,7 +5,7 @@ export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 MINUTES ?= 30
 
-.PHONY: help reproduce study test fuzz lint format notebooks bench test-oldest test-versions clean
+.PHONY: help reproduce study test fuzz lint format notebooks bench endure test-oldest test-versions clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -42,6 +42,9 @@ notebooks: $(VENV)/installed  ## execute the notebooks, and store them with thei
 
 bench: $(VENV)/installed  ## measure time and memory beside other libraries and networks without logic, and write benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
+
+endure: $(VENV)/installed  ## repeat queries, searches, trainings, ... thousands of times in one process: memory stays flat (an hour)
+	$(BIN)/python -m benchmarks.endurance
 
 test-oldest:  ## run the tests on the oldest Python, TensorFlow and Keras that are supported
 	.ci/versions oldest

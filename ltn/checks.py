@@ -125,7 +125,7 @@ def check_flag(argument: str, value: Any) -> bool:
 def check_whole(
     argument: str, value: Any, what: str = "a whole number", least: int = 1, otherwise: str = ""
 ) -> int:
-    """The value; raise unless it is a whole number from `least` up. `otherwise` names what else is allowed."""
+    """The value; raise unless it is a whole number from `least` up; `otherwise` names what else may come."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
         raise LogicValueError(f"`{argument}` must be {what}, at least {least}{otherwise}; got {value!r}.")
     return int(value)

@@ -4,6 +4,7 @@ import keras
 import numpy as np
 
 import ltn
+from ltn.evaluation.frames import Frames
 from tests.tolerance import assert_close
 
 # Far beyond what Python's recursion allows.
@@ -79,3 +80,17 @@ def test_quantifiers_may_be_nested_as_deep_as_there_are_variables() -> None:
     text = "".join(f"forall {name}: P({name}) & (" for name in names) + f"P({names[0]})" + ")" * levels
     least = np.min(theory.query("P(x0)").tensor)
     assert_close(float(theory.query(text)), least)
+
+
+def test_guards_may_be_nested_as_deep() -> None:
+    """Each guard draws tuples from those of the one before; the first variable is looked for in all of them.
+
+    That takes time quadratic in the number of guards.
+    """
+    frames = Frames()
+    frame = {"x": frames.bind(["x"])}
+    for level in range(1500):
+        frame |= {"y": frames.bind([f"y{level}"])}
+        label = frames.add(level, list(frame.values()), frame, None, None).label
+        frame = {"x": label}
+    assert frames.place(frame) == {"x": "x"}
