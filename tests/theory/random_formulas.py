@@ -33,9 +33,11 @@ from tests.theory.worlds import (
     CLASSES,
     CONSTANTS,
     DIAGONALS,
+    FINITE,
     HEADS,
     LABELS,
     NUMBER_OF_CLASSES,
+    NUMBERS,
     PAIRS,
     POINTS,
     VARIABLES,
@@ -252,9 +254,13 @@ class _Writer:
             return connective(self.guard(depth - 1, scope), self.guard(depth - 1, scope))
         if depth and self.chance(20):
             return Not(self.guard(depth - 1, scope))
-        match self.choice("crisp", "crisp", "crisp", "equal", "degree", "score"):
+        kinds = ["crisp", "crisp", "crisp", "equal", "degree", "score"]
+        kinds += ["number"] * 6 * any(name in scope for name in FINITE)
+        match self.choice(*kinds):
             case "crisp":
                 return self.crisp(scope, equalities="=")
+            case "number":
+                return self.by_number(scope)
             case "equal":
                 return Comparison("=", self.crisp_point(scope), self.crisp_point(scope))
             case "score":
@@ -263,6 +269,15 @@ class _Writer:
         arguments = self.point_and_class(scope)
         atom = Apply("C", arguments) if self.chance(50) else Apply("P", (self.point(scope),))
         return Comparison(self.choice(">", "<="), atom, Number(0.3717))
+
+    def by_number(self, scope: Sequence[str]) -> Node:
+        """What is fixed or may be looked up: a number of known individuals beside another, or one of data."""
+        known = [Name(name) for name in FINITE if name in scope]
+        other = self.draw(st.sampled_from([*known, Number(1.0)]))
+        left = Arithmetic(self.choice("+", "-"), self.draw(st.sampled_from(known)), other)
+        data = [Name(name) for name in NUMBERS if name in scope]
+        right = self.draw(st.sampled_from([*data * 9, Number(1.0)]))
+        return Comparison(self.choice("=", "<", "<=", ">", ">="), left, right)
 
     # Formulas
 

@@ -22,6 +22,9 @@ Semantics = ltn.semantics.BaseSemantics | str
 POINTS = ("x", "y", "u", "v", "w")
 LABELS = ("l",)
 CLASSES = ("c", "d", "k")
+# Those over known individuals, and those over numbers that are data.
+FINITE = ("c", "d")
+NUMBERS = ("l", "k")
 # A point with a class.
 PAIRS = ("h",)
 VARIABLES = (*POINTS, *LABELS, *CLASSES, *PAIRS)
