@@ -16,9 +16,8 @@ from ltn.evaluation.spaces import Space, space_of
 from ltn.fuzzy_ops.base import Operator
 from ltn.knowledge import rule_files
 from ltn.knowledge.axiom_tables import axiom_table
-from ltn.knowledge.hyperparameters import Hyperparameters
+from ltn.knowledge.hyperparameters import Hyperparameters, check_weight, is_learned, proposition_of
 from ltn.knowledge.language import Language
-from ltn.knowledge.weights import check_weight, is_learned, proposition_of
 from ltn.language import Node, Quantifier, Signature, parse
 from ltn.language.diagnostics import locate, span_of_options
 from ltn.language.names import QUANTIFIERS, check_name, list_names, nearest

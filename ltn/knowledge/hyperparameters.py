@@ -1,4 +1,7 @@
-"""Hyper-parameters of a theory's operators, which may change while its steps are compiled."""
+"""Numbers that may change while steps are compiled: hyper-parameters of operators, and weights of axioms.
+
+The weight of an axiom is how often it counts: a number, or learned as the truth of a proposition.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import tensorflow as tf
 
 from ltn.errors import LogicValueError
 from ltn.evaluation.plan import Options
+from ltn.fuzzy_ops.arguments import LARGEST_WEIGHT, is_number
 from ltn.language import Node, Quantifier
 from ltn.language.names import QUANTIFIERS
 from ltn.semantics import BaseSemantics
@@ -135,3 +139,23 @@ def _assign(held: dict[str, Any], values: Mapping[str, float | bool]) -> bool:
             held[name] = tf.Variable(value, trainable=False, dtype=tf.float32)
             is_new = True
     return is_new
+
+
+def check_weight(weight: Any, otherwise: str = "") -> float:
+    """The weight as a number; raise unless it is one from 0 up. `otherwise` names what else is allowed."""
+    if not is_number(weight) or not 0.0 <= weight <= LARGEST_WEIGHT:
+        raise LogicValueError(
+            f"`weight` must be a number of at least 0{otherwise}; got {weight!r}. The largest is "
+            f"{LARGEST_WEIGHT:g}."
+        )
+    return float(weight)
+
+
+def is_learned(weight: Any) -> bool:
+    """Whether this stands for a learned weight."""
+    return isinstance(weight, str) and weight == "learned"
+
+
+def proposition_of(axiom: str) -> str:
+    """The name of the proposition that is the learned weight of an axiom."""
+    return f"weight_of_{axiom}"

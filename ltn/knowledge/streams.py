@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import re
-from collections.abc import Iterator
-
 import tensorflow as tf
 
 from ltn import errors
@@ -19,7 +15,7 @@ def checked(signature: Signature, batches: tf.data.Dataset, may_be_nan: bool = F
     """A data set of the same batches, dictionaries of individuals, that ends with an error at a wrong one.
 
     TensorFlow finds out which batch is wrong, and Python, which is slower, what is wrong with it.
-    `as_logic_errors` makes the error one of ours.
+    `feeding.as_logic_errors` makes the error one of ours.
     """
 
     def check(number: tf.Tensor, batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
@@ -37,19 +33,6 @@ def checked(signature: Signature, batches: tf.data.Dataset, may_be_nan: bool = F
             return {name: tf.identity(values) for name, values in batch.items()}
 
     return batches.enumerate().map(check)
-
-
-@contextlib.contextmanager
-def as_logic_errors() -> Iterator[None]:
-    """Raise errors of `checked` as what they were before TensorFlow wrapped them."""
-    try:
-        yield
-    except tf.errors.InvalidArgumentError as error:
-        found = re.search(r"(\w+Error): (In batch .*?)\n+Traceback", str(error), re.DOTALL)
-        kind = getattr(errors, found[1], None) if found else None
-        if found is None or kind is None:
-            raise
-        raise kind(found[2]) from None
 
 
 def _are_fine(signature: Signature, columns: Data, may_be_nan: bool) -> tf.Tensor:

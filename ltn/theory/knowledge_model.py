@@ -14,11 +14,11 @@ from ltn import _private
 from ltn.checks import check_whole
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation import replicas
-from ltn.knowledge.weights import check_weight
+from ltn.knowledge.hyperparameters import check_weight
 from ltn.language.forms import NUMBER, check_form
 from ltn.theory import joining, writing
 from ltn.theory.theory import Theory
-from ltn.training import arguments, balance, collapse, compilation, culprits, distribution, mixture, steps
+from ltn.training import balance, collapse, compilation, culprits, distribution, mixture, steps
 from ltn.training.feeding import introduce
 from ltn.training.finite import FiniteSteps, check_on_nan
 from ltn.training.schedules import ByEpoch, Scheduled, with_history
@@ -165,7 +165,7 @@ class KnowledgeModel(keras.Model):
         `on_nan` is as for a theory: what becomes of a step whose loss or gradients are not finite.
         """
         # Saved as it was given: "auto" is decided by the device on which the model is loaded.
-        arguments.check_compile(optimizer, jit_compile, **kwargs)
+        compilation.check_compile(optimizer, jit_compile, **kwargs)
         self._asked_xla = jit_compile
         self._finite.on_nan = check_on_nan(on_nan)
         jit = compilation.choose_xla(self.distribute_strategy, jit_compile, kwargs.get("run_eagerly"))
@@ -203,7 +203,7 @@ class KnowledgeModel(keras.Model):
         """
         settings = dict(zip(("validation_split", "validation_data", "shuffle"), args, strict=False)) | kwargs
         given = {"batch_size": batch_size, "epochs": epochs, "verbose": verbose, "callbacks": callbacks}
-        arguments.check_fit(given | settings)
+        compilation.check_fit(given | settings)
         if "starts" in settings:
             raise LogicTypeError("`starts` is for theories; a model with knowledge takes none.")
         if unlabelled is not None:
@@ -329,7 +329,7 @@ class KnowledgeModel(keras.Model):
     def evaluate(self, x: Any = None, y: Any = None, *args: Any, **kwargs: Any) -> Any:
         """As `keras.Model.evaluate`: a list in the order of `metrics_names`, or with names."""
         given = dict(zip(steps.EVALUATE[2:], args, strict=False)) | kwargs
-        arguments.check_fit(given)
+        compilation.check_fit(given)
         return steps.evaluate(super().evaluate, lambda: self.metrics_names, x=x, y=y, **given)
 
     save = writing.save

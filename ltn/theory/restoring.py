@@ -14,10 +14,9 @@ from ltn.core.symbols import Symbol
 from ltn.errors import LogicError, LogicValueError
 from ltn.evaluation.individuals import Individuals
 from ltn.knowledge.axioms import Axiom, KnowledgeBase
-from ltn.knowledge.hyperparameters import Hyperparameters
+from ltn.knowledge.hyperparameters import Hyperparameters, check_weight
 from ltn.knowledge.language import Language
 from ltn.knowledge.networks import try_network
-from ltn.knowledge.weights import check_weight
 from ltn.language import Signature, parse
 from ltn.language.forms import NUMBER, check_form
 from ltn.language.names import list_names

@@ -19,9 +19,8 @@ from ltn.fuzzy_ops.base import as_written
 from ltn.knowledge.axioms import KnowledgeBase
 from ltn.knowledge.data import Data, read_batch, with_weights
 from ltn.knowledge.satisfaction import Satisfaction, note
-from ltn.knowledge.streams import as_logic_errors
-from ltn.training import arguments, compilation, culprits, distribution
-from ltn.training.feeding import Feeding, introduce
+from ltn.training import compilation, culprits, distribution
+from ltn.training.feeding import Feeding, as_logic_errors, introduce
 from ltn.training.finite import FiniteSteps, check_on_nan
 from ltn.training.progress import with_line
 from ltn.training.steps import EVALUATE, AxiomMeans, CompiledStep, Logs, evaluate
@@ -84,7 +83,7 @@ class Trainer:
         logs leave it out. With "ignore" it is applied, and makes the weights NaN.
         """
         model = self._model
-        arguments.check_compile(optimizer, jit_compile, **kwargs)
+        compilation.check_compile(optimizer, jit_compile, **kwargs)
         compilation.check_arguments(model.distribute_strategy, args, kwargs)
         self.finite.on_nan = check_on_nan(on_nan)
         self._jit_compile = jit_compile
@@ -164,7 +163,7 @@ class Trainer:
         """
         model = self._model
         settings = {"batch_size": batch_size, "epochs": epochs, "verbose": verbose, "callbacks": callbacks}
-        arguments.check_fit(settings | kwargs)
+        compilation.check_fit(settings | kwargs)
         for name, count in (("starts", starts), ("trial_steps", trial_steps)):
             if count is not None:
                 check_whole(name, count)
@@ -202,7 +201,7 @@ class Trainer:
         given = {"batch_size": batch_size, **dict(zip(EVALUATE[3:], args, strict=False)), **kwargs}
         if _private.is_validation(kwargs):
             return keras.Model.evaluate(self._model, x, **given)
-        arguments.check_fit(given)
+        compilation.check_fit(given)
         if given.get("verbose", "auto"):
             given["callbacks"] = with_line(given.get("callbacks"), self._knowledge)
         fed = self._feeding().for_evaluate(x, y, given)
@@ -218,7 +217,7 @@ class Trainer:
         """The satisfaction and the value of each axiom, an array with one entry per batch of the data."""
         names = ("verbose", "steps", "callbacks")
         kwargs |= {"batch_size": batch_size, **dict(zip(names, args, strict=False))}
-        arguments.check_fit(kwargs)
+        compilation.check_fit(kwargs)
         fed = self._feeding().for_evaluate(x, None, kwargs)
         with as_logic_errors():
             found = keras.Model.predict(self._model, **fed)
