@@ -49,7 +49,7 @@ def with_knowledge(
         theory: its axioms speak about a batch: the inputs `x`, and perhaps the targets `y`.
         weight: the weight of the axioms beside the task, at least 0: a number; a schedule, as
             `ltn.callbacks.Schedule` takes it: {0: 0.0, 5: 1.0}, or a function of the epoch; or "balanced":
-            then each step finds a weight, 3 at most, which grows as the task is learned; what works against
+            then each step finds a weight, 2 at most, which grows as the task is learned; what works against
             the task is taken out; `ltn.training.balance` has the formula.
         inputs: the variable that ranges over the inputs; by default the only one that needs data. Where
             the inputs are a dictionary, its names are those of variables.

@@ -12,7 +12,7 @@ from ltn.evaluation import replicas
 
 # The most that the axioms count, the power of the trust, and how many steps are recent; chosen on the
 # validation data of `python -m benchmarks.knowledge_weights`, with `--first 10`.
-PROPORTION = 3.0
+PROPORTION = 2.0
 CAUTION = 4.0
 RECENT = 10.0
 
