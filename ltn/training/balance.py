@@ -34,17 +34,17 @@ class Balance(keras.Layer):
         h' = h - min(0, g.h / |g|^2) g,   t = 1 - min(recent L / mean L, recent |g| / mean |g|)
 
     Recent values are means over about ten steps, G and H are the largest recent |g| and |h| so far, the means
-    are over all steps, t is at least 0 and at most 1, and r is the proportion: the most that the axioms count.
+    are over all steps, t is between 0 and 1, and r is the proportion: the most that the axioms count, 2.
     Where they pull against the task, that part of h is taken out: to first order, no step of theirs undoes
     what the labels teach.
 
     The trust t grows as the task is learned: its loss has fallen, or its gradient has. Batches that differ
     have gradients where the loss is small; a loss with a floor, as of smoothed labels, has no gradient there.
     A network that knows nothing yet would make axioms true in the cheapest way, by predicting one class for
-    all; and an axiom teaches one prediction by others, so that it errs where any of them does. Hence the power
-    of t: labels come first. Half learned, the axioms count 1/16 of what they may. Then they are the better
-    teacher, and may count more than the labels do. G and H remember the first steps: axioms go on teaching
-    when g is small, and count no more because they hold and h is small.
+    all; and an axiom teaches one prediction by others, so that it errs where any of them does. Hence the
+    power of t: labels come first. Half learned, the axioms count 1/16 of what they may. Then they are the
+    better teacher, and may count more than the labels do. G and H remember the first steps: axioms go on
+    teaching when g is small, and count no more because they hold and h is small.
 
     Its state is a weight that is not trained: it is saved, and restored, with the model.
     """

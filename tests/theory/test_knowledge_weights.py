@@ -1,7 +1,7 @@
 """How much knowledge counts beside a task: schedules, warm-ups, balance; and what training tells about it."""
 
-import itertools
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -119,11 +119,11 @@ class TestWarmup:
 
 class TestBalance:
     def shares(
-        self, *steps: tuple[list[float], list[float]], losses: Any = itertools.repeat(1.0)
+        self, *steps: tuple[list[float], list[float]], losses: Sequence[float] = ()
     ) -> tuple[float, float]:
         """The shares of the last of some steps with given gradients; the loss is 1, or as given."""
         balance = Balance()
-        for (task, axioms), loss in zip(steps, losses, strict=False):
+        for (task, axioms), loss in zip(steps, losses or [1.0] * len(steps), strict=True):
             found = balance.weigh([tf.constant(task)], [tf.constant(axioms)], loss, 1.0)
         return float(found.task), float(found.axioms)
 
