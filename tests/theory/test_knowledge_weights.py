@@ -186,12 +186,13 @@ class TestBalance:
 
     def test_learns_from_the_axioms_without_losing_the_task(self) -> None:
         models = {weight: model_of(weight, keras.optimizers.Adam(0.05)) for weight in (0.0, "balanced")}
-        logs = {weight: fit(model, 20) for weight, model in models.items()}
+        # The labels come first: the axioms begin to count in the second half.
+        logs = {weight: fit(model, 40) for weight, model in models.items()}
         model = models["balanced"]
-        assert logs["balanced"]["satisfaction"][-1] > logs[0.0]["satisfaction"][-1] + 0.02
+        assert logs["balanced"]["satisfaction"][-1] > logs[0.0]["satisfaction"][-1] + 0.2
         found = model.evaluate(POINTS, CLASSES, verbose=0, return_dict=True)
         of_task = found["loss"] - model.weight * (1.0 - found["satisfaction"])
-        assert of_task < logs[0.0]["loss"][-1] + 0.1
+        assert of_task < logs[0.0]["loss"][-1] + 0.05
 
     def test_a_weight_cannot_be_set(self) -> None:
         with pytest.raises(ltn.LogicValueError, match="axioms are balanced"):
