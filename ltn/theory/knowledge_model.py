@@ -49,8 +49,8 @@ def with_knowledge(
         theory: its axioms speak about a batch: the inputs `x`, and perhaps the targets `y`.
         weight: the weight of the axioms beside the task, at least 0: a number; a schedule, as
             `ltn.callbacks.Schedule` takes it: {0: 0.0, 5: 1.0}, or a function of the epoch; or "balanced":
-            then each step finds a weight, 2 at most, which grows as the task is learned; what works against
-            the task is taken out; `ltn.training.balance` has the formula.
+            then each step finds a weight, 1 at most, so that the gradient of the axioms does not outgrow
+            that of the task, and does not work against it; `ltn.training.balance` has the formula.
         inputs: the variable that ranges over the inputs; by default the only one that needs data. Where
             the inputs are a dictionary, its names are those of variables.
         targets: the variable that ranges over the targets, if one does.
@@ -259,7 +259,7 @@ class KnowledgeModel(keras.Model):
         found = [tape.gradient(loss, weights) for loss in scaled]
         gradients, share = found[0], self._weight
         if balancing is not None:
-            shares = balancing.weigh(found[0], found[1], task, self._weight)
+            shares = balancing.weigh(found[0], found[1], self._weight)
             gradients, share = balance.add(found[0], found[1], shares), shares.axioms
         # Weights that no axiom and no output depends on have no gradient; Keras warns of them.
         known = (gradient is not None or balancing is None for gradient in gradients)

@@ -1,7 +1,6 @@
 """How much knowledge counts beside a task: schedules, warm-ups, balance; and what training tells about it."""
 
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -118,13 +117,11 @@ class TestWarmup:
 
 
 class TestBalance:
-    def shares(
-        self, *steps: tuple[list[float], list[float]], losses: Sequence[float] = ()
-    ) -> tuple[float, float]:
-        """The shares of the last of some steps with given gradients; the loss is 1, or as given."""
+    def shares(self, *steps: tuple[list[float], list[float]]) -> tuple[float, float]:
+        """The shares of the last of some steps with given gradients."""
         balance = Balance()
-        for (task, axioms), loss in zip(steps, losses or [1.0] * len(steps), strict=True):
-            found = balance.weigh([tf.constant(task)], [tf.constant(axioms)], loss, 1.0)
+        for task, axioms in steps:
+            found = balance.weigh([tf.constant(task)], [tf.constant(axioms)], 1.0)
         return float(found.task), float(found.axioms)
 
     # The gradient of the task falls from 4 to 0, that of the axioms is five times as large or smaller.
@@ -135,7 +132,7 @@ class TestBalance:
         assert self.shares(([2.0, 0.0], [0.0, 5.0])) == (1.0, 0.0)
         _, weight = self.shares(*self.LEARNED)
         trust = 1.0 - 4.0 * 0.9**30
-        assert_close(weight, trust**4 * 4.0 / 5.0, rtol=1e-4)
+        assert_close(weight, trust * 4.0 / 5.0, rtol=1e-4)
         # However large the gradient of the axioms becomes, the step is bounded.
         _, less = self.shares(*self.LEARNED, ([0.0, 0.0], [0.0, 5e6]))
         assert 0.0 < less * 5e6 < 4.0
@@ -145,36 +142,16 @@ class TestBalance:
         _, weight = self.shares(*self.LEARNED, *[([0.0, 0.0], [0.0, 1e-3])] * 100)
         assert_close(weight, 4.0 / 5.0, rtol=1e-3)
 
-    def test_labels_come_first(self) -> None:
-        # Half of the task is learned: the axioms count about 1/16 of the most they may.
-        steps = [([4.0, 0.0], [0.0, 4.0])] * 60 + [([1.5, 0.0], [0.0, 4.0])] * 30
-        mean, recent = (4.0 * 60 + 1.5 * 30) / 90, 1.5 + 2.5 * 0.9**30
-        _, weight = self.shares(*steps)
-        assert_close(weight, (1.0 - recent / mean) ** 4, rtol=1e-4)
-        assert weight < 0.1
-
-    @pytest.mark.parametrize(("first", "last"), [(4.0, 0.5), (-1.0, -3.0), (0.1, -3.0)])
-    def test_a_loss_that_has_fallen_is_trusted_whatever_the_gradient(self, first: float, last: float) -> None:
-        # As that of batches that differ, and stay as large.
-        steps = [([4.0, 0.0], [0.0, 4.0])] * 60
-        assert self.shares(*steps) == (1.0, 0.0)
-        assert self.shares(*steps, losses=[last] * 20 + [first] * 40) == (1.0, 0.0)
-        _, weight = self.shares(*steps, losses=[first] * 20 + [last] * 40)
-        mean, recent = (first * 20 + last * 40) / 60, last + (first - last) * 0.9**40
-        assert_close(weight, min(1.0, (mean - recent) / abs(mean)) ** 4, rtol=1e-3)
-        assert weight > 0.0
-
     def test_a_small_gradient_of_the_axioms_is_not_blown_up(self) -> None:
         _, weight = self.shares(*((task, [0.0, 1e-3 * axioms[1]]) for task, axioms in self.LEARNED))
-        # It is a thousandth of the gradient of the task: the trust alone weighs it.
-        assert_close(weight, (1.0 - 4.0 * 0.9**30) ** 4, rtol=1e-4)
+        assert 0.6 < weight <= 1.0
 
     def test_takes_out_what_goes_against_the_task(self) -> None:
         balance = Balance()
         # The task is learned, so that the axioms are trusted.
         for size in (4.0,) * 10 + (1.0,) * 20:
             task, axioms = [tf.constant([size, 0.0])], [tf.constant([-3.0, 4.0])]
-            shares = balance.weigh(task, axioms, 1.0)
+            shares = balance.weigh(task, axioms)
         [joined] = add(task, axioms, shares)
         assert float(shares.axioms) > 0.0
         assert_close(joined.numpy(), [1.0, 4.0 * float(shares.axioms)])
@@ -186,13 +163,12 @@ class TestBalance:
 
     def test_learns_from_the_axioms_without_losing_the_task(self) -> None:
         models = {weight: model_of(weight, keras.optimizers.Adam(0.05)) for weight in (0.0, "balanced")}
-        # The labels come first: the axioms begin to count in the second half.
-        logs = {weight: fit(model, 40) for weight, model in models.items()}
+        logs = {weight: fit(model, 20) for weight, model in models.items()}
         model = models["balanced"]
-        assert logs["balanced"]["satisfaction"][-1] > logs[0.0]["satisfaction"][-1] + 0.2
+        assert logs["balanced"]["satisfaction"][-1] > logs[0.0]["satisfaction"][-1] + 0.02
         found = model.evaluate(POINTS, CLASSES, verbose=0, return_dict=True)
         of_task = found["loss"] - model.weight * (1.0 - found["satisfaction"])
-        assert of_task < logs[0.0]["loss"][-1] + 0.05
+        assert of_task < logs[0.0]["loss"][-1] + 0.1
 
     def test_a_weight_cannot_be_set(self) -> None:
         with pytest.raises(ltn.LogicValueError, match="axioms are balanced"):
