@@ -276,9 +276,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.knowledge_weights", description=__doc__)
     parser.add_argument("tasks", nargs="*", help="digits, cora, citeseer, tutorial; else all")
     parser.add_argument("--seeds", type=int, default=10, help="how many runs under each weight")
-    parser.add_argument(
-        "--first", type=int, default=0, help="the first seed"
-    )
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--part", choices=PARTS, default="validation", help="what is measured on")
     parser.add_argument("--data", type=Path, default=DATA, help="the folder that has `citation/cora.npz`")
     given = parser.parse_args(arguments)
