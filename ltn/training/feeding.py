@@ -65,16 +65,20 @@ class Feeding:
 
     def for_fit(
         self, x: Any, y: Any, arguments: Arguments, can_be_endless: bool
-    ) -> tuple[Arguments, dict[str, Any]]:
-        """The arguments of `keras.Model.fit`; and the first batch of the data, where they are a dictionary.
+    ) -> tuple[Arguments, dict[str, Any] | None]:
+        """The arguments of `keras.Model.fit`; and the first batch, empty where there are no data.
+
+        Of a data set it is None: to read one twice may take long, or not be possible.
 
         With `can_be_endless` all epochs may come from one endless data set, whose batches are those that
         Keras would make.
         """
         fed = dict(arguments)
+        first: dict[str, Any] | None = {} if data_module.is_nothing(x) else None
         fed["x"] = x = self._read(x, y, fed, "steps_per_epoch", self._learns_nan)
         size = fed["batch_size"] or BATCH_SIZE
-        first = {name: values[:size] for name, values in x.items()} if isinstance(x, Mapping) else {}
+        if isinstance(x, Mapping):
+            first = {name: values[:size] for name, values in x.items()}
         if fed.get("validation_data") is not None:
             fed["validation_data"] = self._validation(fed)
         if distribution.is_several(self._strategy):

@@ -390,10 +390,13 @@ class Trainer:
     def _feeding(self) -> Feeding:
         return Feeding(self._knowledge, self._model.distribute_strategy, self.finite.on_nan != "raise")
 
-    def _try(self, batch: Data) -> None:
-        """Evaluate a first batch eagerly, where truth values and sizes are checked, once for these axioms."""
+    def _try(self, batch: Data | None) -> None:
+        """Evaluate a first batch eagerly, where truth values and sizes are checked, once for these axioms.
+
+        There is none, None, where a data set is read only when it is trained on.
+        """
         knowledge = self._knowledge
-        if self._tried != knowledge.version and (batch or not knowledge.open_variables()):
+        if batch is not None and self._tried != knowledge.version:
             with self._model.distribute_strategy.scope(), as_written():
                 self._model.call(batch)
             self._tried = knowledge.version
