@@ -67,7 +67,7 @@ class Groundings:
     def __init__(
         self,
         signature: Signature,
-        tables: Mapping[str, Individuals],
+        tables: Sequence[Individuals],
         choices: Mapping[str, Choice],
         data: Mapping[str, tf.Tensor],
     ):
@@ -78,8 +78,6 @@ class Groundings:
         self._found: dict[Source, tf.Tensor] = {}
         self._shared: frozenset[str] = frozenset()
         self._slices: dict[str, tuple[Any, Any]] = {}
-        # Where each individual stands in its domain, once that was asked.
-        self._places: dict[str, dict[str, int]] = {}
 
     def source(self, variable: str) -> Source | None:
         """Where the individuals of a variable come from; one source means the same individuals."""
@@ -126,7 +124,7 @@ class Groundings:
 
     def without_data(self) -> Groundings:
         """The groundings that depend neither on data nor on what is learned."""
-        return Groundings(self.signature, {}, self.choices, {})
+        return Groundings(self.signature, (), self.choices, {})
 
     def share(self, variables: Iterable[str]) -> Groundings:
         """These groundings, in which some variables over data range over the data of all replicas."""
@@ -156,7 +154,7 @@ class Groundings:
 
     def tables_of(self, names: Collection[str]) -> list[Individuals]:
         """The tables of constants that some variables and constants depend on."""
-        found = [table for name, table in self.tables.items() if name in names]
+        found = [table for table in self.tables if not table.places.keys().isdisjoint(names)]
         for name, domain in self.signature.variables.items():
             kind, _ = (self.source(name) if name in names else None) or ("none", "")
             found += self._tables_of(domain) if kind in ("choice", "domain") else []
@@ -169,7 +167,7 @@ class Groundings:
         if kind == "choice":
             return list(self.choices[variable].names) or None
         if kind == "domain":
-            return self._names_of(domain)
+            return list(self.signature.places(domain))
         labels = self.data.labels if isinstance(self.data, LabelledData) else {}
         return list(labels[name]) if name in labels else None
 
@@ -186,9 +184,7 @@ class Groundings:
         """Where the individuals of a variable, or a constant, stand among those of their domain."""
         is_constant = name in self.signature.constants
         domain = (self.signature.constants if is_constant else self.signature.variables)[name]
-        if domain.name not in self._places:
-            self._places[domain.name] = {other: n for n, other in enumerate(self._names_of(domain))}
-        found = self._places[domain.name]
+        found = self.signature.places(domain)
         if is_constant:
             return np.array(found[name])
         if name in self.choices:
@@ -231,9 +227,9 @@ class Groundings:
         """The grounding of a constant, of shape `features`."""
         domain = self.signature.constants[name]
         if domain.names is not None and domain.features is not None:
-            return tf.constant(domain.features[domain.names.index(name)])
-        table = self.tables[name]
-        return table.tensor[table.names.index(name)]
+            return tf.constant(domain.features[self.signature.places(domain)[name]])
+        table = next(table for table in self.tables if name in table.places)
+        return table.tensor[table.places[name]]
 
     def _individuals(self, source: Source, domain: Domain) -> tf.Tensor:
         if source not in self._found:
@@ -269,9 +265,8 @@ class Groundings:
         choice = self.choices[variable]
         if choice.features is not None:
             return choice.features
-        names = self._names_of(domain)
         everyone = self._individuals(("domain", domain.name), domain)
-        return tf.gather(everyone, [names.index(name) for name in choice.names])
+        return tf.gather(everyone, self.places(variable))
 
     def _from_domain(self, _: str, domain: Domain) -> tf.Tensor:
         if domain.features is not None:
@@ -279,11 +274,8 @@ class Groundings:
         tables = [table.tensor for table in self._tables_of(domain)]
         return tables[0] if len(tables) == 1 else tf.concat(tables, axis=0)
 
-    def _names_of(self, domain: Domain) -> list[str]:
-        return list(domain.names or [name for table in self._tables_of(domain) for name in table.names])
-
     def _tables_of(self, domain: Domain) -> list[Individuals]:
-        return [table for table in dict.fromkeys(self.tables.values()) if table.domain.is_same(domain)]
+        return [table for table in self.tables if table.domain.is_same(domain)]
 
     def explain_missing(self, variable: str) -> str:
         """The message for a variable that has no individuals."""

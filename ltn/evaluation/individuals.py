@@ -34,6 +34,8 @@ class Individuals(keras.Layer):
     ):
         super().__init__(trainable=trainable, dtype="float32")
         self.names = tuple(names)
+        # Where each of them stands, by name.
+        self.places = {name: place for place, name in enumerate(self.names)}
         self.domain = domain
         self.regularizer = find_in_keras("regularizer", keras.regularizers.get, regularizer)
         constraint = constraint_of(domain)
@@ -112,7 +114,7 @@ class Individual(Term):
         self.name = name
         self.free_vars = []
         self._individuals = individuals
-        self._row = individuals.names.index(name)
+        self._row = individuals.places[name]
 
     if not TYPE_CHECKING:  # an attribute for readers, but never stale
 

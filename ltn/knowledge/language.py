@@ -202,9 +202,8 @@ class Language:
 
     def groundings(self, data: Mapping[str, tf.Tensor] | None = None) -> Groundings:
         """What variables and constants denote, on a batch of data."""
-        tables = {name: table for table in self.individuals for name in table.names}
         batch = data if isinstance(data, LabelledData) else LabelledData(data or {})
-        return Groundings(self.signature, tables, self.choices, batch)
+        return Groundings(self.signature, self.individuals, self.choices, batch)
 
     def evaluation(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import tensorflow as tf
 
 from ltn import errors
@@ -53,8 +54,11 @@ def _are_fine(signature: Signature, columns: Data, may_be_nan: bool) -> tf.Tenso
 
 
 def _are_known(domain: Domain, values: tf.Tensor) -> tf.Tensor:
-    same = tf.equal(values[:, tf.newaxis], tf.constant(domain.features)[tf.newaxis])
-    return tf.reduce_any(tf.reduce_all(same, axis=list(range(2, same.shape.rank))), axis=1)
+    if domain.features is None or domain.shape != (1,):
+        return tf.ensure_shape(tf.numpy_function(domain.has, [values], tf.bool), [None])
+    known = tf.constant(np.sort(domain.features[:, 0]))
+    places = tf.minimum(tf.searchsorted(known, values[:, 0]), len(domain.features) - 1)
+    return tf.equal(tf.gather(known, places), values[:, 0])
 
 
 def _rows(finite: tf.Tensor) -> tf.Tensor:

@@ -78,3 +78,44 @@ class TestFirstLook:
         assert_close(history.history["known"][-1], expected)
         # Of data that are read only once, there is no first look.
         assert max(rows.counts, default=0) <= 2
+
+
+@pytest.mark.parametrize("shape", [(1,), (3,), (2, 2)])
+class TestMembership:
+    def test_is_that_of_a_comparison_with_each(self, shape: tuple[int, ...]) -> None:
+        drawn = np.random.default_rng(1).integers(-1, 2, (40, *shape)).astype(np.float32)
+        # An individual that is 0 is found by -0.0 too.
+        rows = np.concatenate([drawn, -drawn, drawn + 0.5])
+        individuals = np.unique(drawn[:20], axis=0)
+        domain = ltn.Theory().domain("d", values=individuals)
+        expected = [any(np.array_equal(row, one) for one in individuals) for row in rows]
+        assert 0 < sum(expected) < len(rows)
+        assert domain.has(rows).tolist() == expected
+
+    def test_is_checked_in_data_sets_too(self, shape: tuple[int, ...]) -> None:
+        individuals = np.stack([np.full(shape, value, np.float32) for value in (5.0, -0.0, 2.0)])
+        theory = ltn.Theory()
+        domain = theory.domain("d", values=individuals)
+        theory.variable("x", domain)
+        theory.predicate("P", domain, ltn.Predicate.MLP([shape]))
+        theory.axiom("forall x: P(x)")
+        theory.compile("sgd")
+        known, other = individuals[[0, 1, 1]] * np.float32(-1.0) * -1.0, individuals[[0, 1, 1]] + 0.5
+        theory.evaluate(tf.data.Dataset.from_tensors({"x": known}), verbose=0)
+        for data in ({"x": other}, tf.data.Dataset.from_tensors({"x": other})):
+            with pytest.raises(ltn.LogicValueError, match=r"not individuals.*'d' in 3 of 3 rows"):
+                theory.evaluate(data, verbose=0)
+
+
+def test_individuals_stand_where_they_were_declared() -> None:
+    theory = ltn.Theory()
+    people, towns = theory.domain("people", shape=2), theory.domain("towns", values=["Rome", "Seoul"])
+    theory.constants("Bob, Ann", people)
+    places = theory.signature.places
+    assert places(people) == {"Bob": 0, "Ann": 1}
+    with pytest.raises(ltn.LogicValueError):
+        theory.constants("Eve, Rome", people)
+    assert places(people) == {"Bob": 0, "Ann": 1}
+    theory.constant("Zoe", people)
+    assert places(people) == {"Bob": 0, "Ann": 1, "Zoe": 2}
+    assert places(towns) == {"Rome": 0, "Seoul": 1}
