@@ -21,6 +21,9 @@ _in_force: contextvars.ContextVar[Groundings | None] = contextvars.ContextVar("g
 
 # The weights of the rows of a batch, among its data; not a legal name.
 ROW_WEIGHTS = "row weights"
+# The type of a column of data that tells which individuals of their domain the rows are, by their places among
+# them, (k,); no other column has it.
+PLACES = tf.uint32
 # Where individuals come from: the kind, "data", "gathered" (the data of all replicas), "choice", "domain" or
 # "slice", and a name.
 Source = tuple[str, str]
@@ -47,6 +50,11 @@ class Choice(NamedTuple):
         features = np.asarray(config["features"], np.float32)
         # Older files have no shape.
         return cls((), tf.constant(features.reshape(config.get("shape", features.shape))))
+
+
+def are_places(column: tf.Tensor) -> bool:
+    """Whether a column of data holds places of individuals, not their features."""
+    return bool(column.dtype == PLACES and column.shape.rank == 1)
 
 
 class LabelledData(dict[str, tf.Tensor]):
@@ -168,6 +176,10 @@ class Groundings:
             return list(self.choices[variable].names) or None
         if kind == "domain":
             return list(self.signature.places(domain))
+        column = self.data.get(name)
+        if column is not None and are_places(column):
+            everyone = list(self.signature.places(domain))
+            return [everyone[place] for place in column.numpy()]
         labels = self.data.labels if isinstance(self.data, LabelledData) else {}
         return list(labels[name]) if name in labels else None
 
@@ -245,10 +257,20 @@ class Groundings:
         return self._found[source]
 
     def _from_data(self, name: str, domain: Domain) -> tf.Tensor:
-        return self.data[name]
+        return self._features(self.data[name], domain)
 
     def _from_all_replicas(self, name: str, domain: Domain) -> tf.Tensor:
-        return replicas.gather(self.data[name])
+        return self._features(replicas.gather(self.data[name]), domain)
+
+    def _features(self, column: tf.Tensor, domain: Domain) -> tf.Tensor:
+        """The features of the individuals in a column of data."""
+        if not are_places(column):
+            return column
+        places, tables = tf.cast(column, tf.int32), self._tables_of(domain)
+        if domain.features is None and len(tables) == 1:
+            # Its gradient is sparse: one row for each place.
+            return tables[0].rows(places)
+        return tf.gather(self._individuals(("domain", domain.name), domain), places)
 
     def _from_slice(self, variable: str, domain: Domain) -> tf.Tensor:
         start, size = self._slices[variable]

@@ -99,6 +99,10 @@ class Individuals(keras.Layer):
         """The features of all individuals, (k, *features), read now: gradients reach the weight."""
         return tf.convert_to_tensor(self.table.value)
 
+    def rows(self, places: tf.Tensor) -> tf.Tensor:
+        """The features of some of them, (k, *features): gradients reach their rows of the weight alone."""
+        return tf.gather(self.table.value, places)
+
     def get_config(self) -> dict[str, Any]:
         return {
             "names": list(self.names),

@@ -20,6 +20,7 @@ import tensorflow as tf
 from ltn.errors import LogicTypeError, LogicValueError, NotFiniteError
 from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.fuzzy_ops.arguments import LARGEST_WEIGHT
+from ltn.knowledge.places import PlacedBatches, are_indices, lookup, place_batch, read_places
 from ltn.language import Domain, Signature
 from ltn.language.names import list_names, nearest
 
@@ -38,8 +39,7 @@ def read_individuals(name: str, domain: Domain, values: Any) -> Any:
 
     Values that are known now are checked; those of tensors in a graph are not known.
     """
-    names = _names_in(values)
-    array = _numbers(name, values if names is None else _features_of(name, domain, names))
+    array = _numbers(name, values)
     if array.shape.rank is None:
         # In code that was compiled for numbers with and without their feature axis.
         array = tf.reshape(array, [-1, *domain.shape])
@@ -48,35 +48,6 @@ def read_individuals(name: str, domain: Domain, values: Any) -> Any:
     if tf.executing_eagerly():
         check_values(name, domain, array.numpy())
     return array
-
-
-def _names_in(values: Any) -> list[str] | None:
-    """The names by which individuals are given; None where they are given by numbers."""
-    is_array = isinstance(values, pd.Series | np.ndarray)
-    if tf.is_tensor(values) or (is_array and pd.api.types.is_numeric_dtype(values.dtype)):
-        return None
-    cells = values.tolist() if is_array else values
-    is_list = isinstance(cells, list | tuple) and bool(cells)
-    return list(cells) if is_list and all(isinstance(cell, str) for cell in cells) else None
-
-
-def _features_of(name: str, domain: Domain, names: Sequence[str]) -> np.ndarray:
-    """The features of the individuals with some names."""
-    if domain.names is None or domain.features is None:
-        raise LogicTypeError(
-            f"The data of '{name}' must be numbers of one shape; got names, as {names[0]!r}. The individuals "
-            f"of the domain '{domain.name}' have no names of fixed features."
-        )
-    places = {known: place for place, known in enumerate(domain.names)}
-    for row, given in enumerate(names):
-        if given not in places:
-            close = nearest(given, domain.names)
-            hint = f"did you mean '{close}'?" if close else f"they are: {list_names(domain.names)}."
-            raise LogicValueError(
-                f"The data of '{name}' name {given!r} in row {row}, which is no individual of the domain "
-                f"'{domain.name}'; {hint}"
-            )
-    return domain.features[[places[given] for given in names]]
 
 
 def _numbers(name: str, values: Any) -> tf.Tensor:
@@ -148,9 +119,16 @@ def read_batch(signature: Signature, data: Any) -> dict[str, Any]:
     columns = as_columns(data)
     _check_names(signature, columns)
     return {
-        name: values if name in OTHERS else read_individuals(name, domain_of(signature, name), values)
+        name: values if name in OTHERS else _read_column(signature, name, values)
         for name, values in columns.items()
     }
+
+
+def _read_column(signature: Signature, name: str, values: Any) -> Any:
+    """The individuals under a name: their features, or where they stand in their domain."""
+    domain = domain_of(signature, name)
+    places = read_places(signature, name, domain, values)
+    return read_individuals(name, domain, values) if places is None else places
 
 
 def as_columns(data: Any) -> Data:
@@ -166,15 +144,12 @@ def as_columns(data: Any) -> Data:
 
 
 def labels_in(data: Data) -> dict[str, list[Any]]:
-    """What the rows of data are called: their names, or the labels of an index that is not just numbers."""
-    found: dict[str, list[Any]] = {}
-    for name, values in data.items():
-        names = _names_in(values)
-        if names is not None:
-            found[name] = names
-        elif isinstance(values, pd.Series) and not isinstance(values.index, pd.RangeIndex):
-            found[name] = values.index.tolist()
-    return found
+    """What the rows of data are called by the index of a DataFrame, where that is not just numbers."""
+    return {
+        name: values.index.tolist()
+        for name, values in data.items()
+        if isinstance(values, pd.Series) and not isinstance(values.index, pd.RangeIndex)
+    }
 
 
 def _check_names(signature: Signature, names: Iterable[str]) -> None:
@@ -287,10 +262,9 @@ def read_data(
     if isinstance(x, tf.data.Dataset):
         return read_dataset(signature, x, check_complete)
     if isinstance(x, keras.utils.PyDataset):
-        return x
+        return PlacedBatches(signature, x)
     if isinstance(x, Iterator):
-        # Keras wants each batch in a tuple.
-        return ((batch,) if isinstance(batch, Mapping) else batch for batch in x)
+        return (place_batch(signature, batch, number) for number, batch in enumerate(x))
     raise LogicTypeError(
         "Data are a dictionary from names of variables to arrays, as {'x': points}, or a data set of "
         f"such dictionaries; got a {type(x).__name__}."
@@ -313,9 +287,13 @@ def read_dataset(
             f"this one yields {spec}."
         )
     _check_names(signature, spec)
+    find = {}
     for name, tensor in spec.items():
         try:
-            _check_shape(name, domain_of(signature, name), tuple(tensor.shape))
+            if tensor.dtype == tf.string and tensor.shape.rank == 1:
+                find[name] = lookup(signature, name, domain_of(signature, name))
+            elif not are_indices(signature, domain_of(signature, name), tensor):
+                _check_shape(name, domain_of(signature, name), tuple(tensor.shape))
         except LogicValueError as error:
             raise LogicValueError(
                 f"{error} A data set yields batches: `dataset.batch(32)` makes them."
@@ -324,7 +302,8 @@ def read_dataset(
     check_complete(spec)
 
     def read(x: Data, y: Any = None, weights: Any = None) -> dict[str, Any]:
-        return with_weights(read_batch(signature, x), weights)
+        placed = {name: find[name](values) if name in find else values for name, values in x.items()}
+        return with_weights(read_batch(signature, placed), weights)
 
     return dataset.map(read)
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
+from collections.abc import Iterator
+
 import numpy as np
 import tensorflow as tf
 
 from ltn import errors
 from ltn.evaluation.bounds import are_inside
+from ltn.evaluation.groundings import are_places
 from ltn.knowledge import data as data_module
 from ltn.knowledge.data import Data
+from ltn.knowledge.places import check_places
 from ltn.language import Domain, Signature
 
 
@@ -16,7 +22,7 @@ def checked(signature: Signature, batches: tf.data.Dataset, may_be_nan: bool = F
     """A data set of the same batches, dictionaries of individuals, that ends with an error at a wrong one.
 
     TensorFlow finds out which batch is wrong, and Python, which is slower, what is wrong with it.
-    `feeding.as_logic_errors` makes the error one of ours.
+    `as_logic_errors` makes the error one of ours.
     """
 
     def check(number: tf.Tensor, batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
@@ -41,8 +47,12 @@ def _are_fine(signature: Signature, columns: Data, may_be_nan: bool) -> tf.Tenso
     sizes = [tf.shape(values)[0] for values in columns.values()]
     fine = [tf.equal(size, sizes[0]) for size in sizes]
     for name, values in columns.items():
-        finite = tf.math.is_finite(values)
         domain = data_module.domain_of(signature, name)
+        if are_places(values):
+            places = tf.cast(values, tf.int32)
+            fine.append(tf.reduce_all((places >= 0) & (places < len(signature.places(domain)))))
+            continue
+        finite = tf.math.is_finite(values)
         if domain.is_bounded:
             inside = are_inside(domain, values)
             fine.append(tf.reduce_all(inside | ~finite))
@@ -70,6 +80,22 @@ def _raise_for(signature: Signature, number: int, columns: Data, may_be_nan: boo
         data_module.check_aligned(columns)
         for name, values in columns.items():
             domain = data_module.domain_of(signature, name)
-            data_module.check_values(name, domain, values.numpy(), may_be_nan)
+            if are_places(values):
+                check_places(signature, name, domain, values.numpy())
+            else:
+                data_module.check_values(name, domain, values.numpy(), may_be_nan)
     except errors.LogicError as error:
         raise type(error)(f"In batch {number + 1} of the data set: {error}") from None
+
+
+@contextlib.contextmanager
+def as_logic_errors() -> Iterator[None]:
+    """Raise errors of data sets as what they were before TensorFlow wrapped them."""
+    try:
+        yield
+    except tf.errors.InvalidArgumentError as error:
+        found = re.search(r"(\w+Error): (In (?:a )?batch .*?)\n+Traceback", str(error), re.DOTALL)
+        kind = getattr(errors, found[1], None) if found else None
+        if found is None or kind is None:
+            raise
+        raise kind(found[2]) from None

@@ -349,7 +349,7 @@ def _size(domain: Domain) -> int:
 def _as_bytes(features: Features) -> list[bytes]:
     """Each row as bytes, which are equal where its numbers are: adding 0 makes 0 of -0."""
     rows = np.ascontiguousarray(features.reshape(len(features), -1) + np.float32(0.0))
-    whole: list[bytes] = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel().tolist()
+    whole: list[Any] = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel().tolist()
     return whole
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol, runtime_checkable
 
@@ -13,7 +11,6 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from ltn import errors
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.knowledge import data as data_module
 from ltn.knowledge import streams
@@ -218,16 +215,3 @@ def _as_dataset(read: Callable[[], Iterable[Any]]) -> tf.data.Dataset:
         name: tf.TensorSpec([None, *values.shape[1:]], values.dtype) for name, values in first.items()
     }
     return tf.data.Dataset.from_generator(batches, output_signature=signature)
-
-
-@contextlib.contextmanager
-def as_logic_errors() -> Iterator[None]:
-    """Raise errors of `streams.checked` as what they were before TensorFlow wrapped them."""
-    try:
-        yield
-    except tf.errors.InvalidArgumentError as error:
-        found = re.search(r"(\w+Error): (In batch .*?)\n+Traceback", str(error), re.DOTALL)
-        kind = getattr(errors, found[1], None) if found else None
-        if found is None or kind is None:
-            raise
-        raise kind(found[2]) from None

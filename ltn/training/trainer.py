@@ -20,7 +20,8 @@ from ltn.knowledge.axioms import KnowledgeBase
 from ltn.knowledge.data import Data, read_batch, with_weights
 from ltn.knowledge.satisfaction import Satisfaction, note
 from ltn.training import compilation, culprits, distribution
-from ltn.training.feeding import Feeding, as_logic_errors, introduce
+from ltn.knowledge.streams import as_logic_errors
+from ltn.training.feeding import Feeding, introduce
 from ltn.training.finite import FiniteSteps, check_on_nan
 from ltn.training.progress import with_line
 from ltn.training.steps import EVALUATE, AxiomMeans, CompiledStep, Logs, evaluate
