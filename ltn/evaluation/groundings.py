@@ -21,8 +21,8 @@ _in_force: contextvars.ContextVar[Groundings | None] = contextvars.ContextVar("g
 
 # The weights of the rows of a batch, among its data; not a legal name.
 ROW_WEIGHTS = "row weights"
-# The type of a column of data that tells which individuals of their domain the rows are, by their places among
-# them, (k,); no other column has it.
+# The type of a column of data that tells which individuals of their domain the rows are, by their places
+# among them, (k,); no other column has it.
 PLACES = tf.uint32
 # Where individuals come from: the kind, "data", "gathered" (the data of all replicas), "choice", "domain" or
 # "slice", and a name.

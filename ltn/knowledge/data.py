@@ -8,8 +8,10 @@ which are one more column of a batch.
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import keras
@@ -17,6 +19,7 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
+from ltn import errors
 from ltn.errors import LogicTypeError, LogicValueError, NotFiniteError
 from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.fuzzy_ops.arguments import LARGEST_WEIGHT
@@ -306,6 +309,19 @@ def read_dataset(
         return with_weights(read_batch(signature, placed), weights)
 
     return dataset.map(read)
+
+
+@contextlib.contextmanager
+def as_logic_errors() -> Iterator[None]:
+    """Raise errors of data sets as what they were before TensorFlow wrapped them."""
+    try:
+        yield
+    except tf.errors.InvalidArgumentError as error:
+        found = re.search(r"(\w+Error): (In (?:a )?batch .*?)\n+Traceback", str(error), re.DOTALL)
+        kind = getattr(errors, found[1], None) if found else None
+        if found is None or kind is None:
+            raise
+        raise kind(found[2]) from None
 
 
 def check_no_targets(**given: Any) -> None:

@@ -1,9 +1,9 @@
 """Individuals by name or by index: where the rows of data stand in their domain.
 
-Where the individuals of a domain are known, declared with it or as constants, data may tell which of them they
-are. A text is a name. A whole number is an index, if an individual is more than one number; where individuals
-are single numbers, a number is the individual itself. In a batch both are places, which no other column is:
-see `evaluation.groundings.PLACES`.
+Where the individuals of a domain are known, declared with it or as constants, data may tell which of them
+they are. A text is a name. A whole number is an index, if an individual is more than one number; where
+individuals are single numbers, a number is the individual itself. In a batch both are places, which no other
+column is: see `evaluation.groundings.PLACES`.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def names_in(variable: str, values: Any) -> list[str] | None:
     for row, cell in enumerate(cells):
         if not isinstance(cell, str):
             raise LogicTypeError(
-                f"The data of '{variable}' are names of individuals; row {row} holds a {type(cell).__name__}: "
-                f"{cell!r}."
+                f"The data of '{variable}' are names of individuals; row {row} holds a "
+                f"{type(cell).__name__}: {cell!r}."
             )
     return list(cells)
 
@@ -138,7 +138,7 @@ class PlacedBatches(keras.utils.PyDataset):
 
 
 def place_batch(signature: Signature, batch: Any, number: int) -> Any:
-    """A batch as Keras takes it, a tuple, with places for names and indices; anything else is left as it is."""
+    """A batch as Keras takes it, a tuple, with places for names and indices; all else is left as it is."""
     columns, *others = batch if isinstance(batch, tuple | list) and batch else (batch,)
     if not isinstance(columns, Mapping):
         return batch
@@ -184,8 +184,8 @@ def _whole_numbers(values: Any) -> np.ndarray | None:
 def _check_named(name: str, domain: Domain, places: Mapping[str, int], given: str) -> None:
     if not places:
         raise LogicTypeError(
-            f"The data of '{name}' must be numbers of one shape; got {given}. The domain '{domain.name}' has "
-            "no individuals with names: declare some, by `values` or as constants."
+            f"The data of '{name}' must be numbers of one shape; got {given}. The individuals of the "
+            f"domain '{domain.name}' have no names: declare some, by `values` or as constants."
         )
 
 

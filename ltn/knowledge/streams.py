@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import re
-from collections.abc import Iterator
-
 import numpy as np
 import tensorflow as tf
 
@@ -22,7 +18,7 @@ def checked(signature: Signature, batches: tf.data.Dataset, may_be_nan: bool = F
     """A data set of the same batches, dictionaries of individuals, that ends with an error at a wrong one.
 
     TensorFlow finds out which batch is wrong, and Python, which is slower, what is wrong with it.
-    `as_logic_errors` makes the error one of ours.
+    `data.as_logic_errors` makes the error one of ours.
     """
 
     def check(number: tf.Tensor, batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
@@ -86,16 +82,3 @@ def _raise_for(signature: Signature, number: int, columns: Data, may_be_nan: boo
                 data_module.check_values(name, domain, values.numpy(), may_be_nan)
     except errors.LogicError as error:
         raise type(error)(f"In batch {number + 1} of the data set: {error}") from None
-
-
-@contextlib.contextmanager
-def as_logic_errors() -> Iterator[None]:
-    """Raise errors of data sets as what they were before TensorFlow wrapped them."""
-    try:
-        yield
-    except tf.errors.InvalidArgumentError as error:
-        found = re.search(r"(\w+Error): (In (?:a )?batch .*?)\n+Traceback", str(error), re.DOTALL)
-        kind = getattr(errors, found[1], None) if found else None
-        if found is None or kind is None:
-            raise
-        raise kind(found[2]) from None

@@ -98,8 +98,8 @@ def fuse(model: keras.Model, applied: tf.Tensor | None = None) -> Iterator[None]
 def dense(gradient: Any) -> tf.Tensor:
     """A gradient with all rows, also where it came with some of them, as that of embeddings does.
 
-    Adam moves rows without a gradient too, since their means decay. Keras would square the parts of a row that
-    came several times, not their sum.
+    Adam moves rows without a gradient too, since their means decay. Of a row that comes several times Keras
+    would square each slope, not their sum.
     """
     return tf.convert_to_tensor(gradient)
 

@@ -17,10 +17,9 @@ from ltn.evaluation import replicas
 from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.fuzzy_ops.base import as_written
 from ltn.knowledge.axioms import KnowledgeBase
-from ltn.knowledge.data import Data, read_batch, with_weights
+from ltn.knowledge.data import Data, as_logic_errors, read_batch, with_weights
 from ltn.knowledge.satisfaction import Satisfaction, note
 from ltn.training import compilation, culprits, distribution
-from ltn.knowledge.streams import as_logic_errors
 from ltn.training.feeding import Feeding, introduce
 from ltn.training.finite import FiniteSteps, check_on_nan
 from ltn.training.progress import with_line
@@ -392,12 +391,8 @@ class Trainer:
         return Feeding(self._knowledge, self._model.distribute_strategy, self.finite.on_nan != "raise")
 
     def _try(self, batch: Data | None) -> None:
-        """Evaluate a first batch eagerly, where truth values and sizes are checked, once for these axioms.
-
-        There is none, None, where a data set is read only when it is trained on.
-        """
-        knowledge = self._knowledge
-        if batch is not None and self._tried != knowledge.version:
+        """Evaluate the first batch, if it is known, eagerly, where truths and sizes are checked, once."""
+        if batch is not None and self._tried != self._knowledge.version:
             with self._model.distribute_strategy.scope(), as_written():
                 self._model.call(batch)
-            self._tried = knowledge.version
+            self._tried = self._knowledge.version

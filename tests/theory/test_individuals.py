@@ -300,9 +300,9 @@ def test_domains_without_individuals() -> None:
     P = theory.predicate("P", points, ltn.Predicate.MLP([2]))
     theory.axiom("forall x: P(x)")
     theory.compile()
-    with pytest.raises(ltn.LogicTypeError, match="'points' has no individuals with names"):
+    with pytest.raises(ltn.LogicTypeError, match="'points' have no names"):
         theory.query("x", x=["Ann"])
-    with pytest.raises(ltn.LogicTypeError, match="'points' has no individuals with names"):
+    with pytest.raises(ltn.LogicTypeError, match="'points' have no names"):
         theory.fit(tf.data.Dataset.from_tensors({"x": ["Ann"]}), verbose=0)
     for data in ({"x": [0, 1]}, tf.data.Dataset.from_tensors({"x": [0, 1]})):
         with pytest.raises(ltn.LogicValueError, match=r"shape \(n, 2\)"):

@@ -34,6 +34,14 @@ ELSEWHERE = [
     ("files.py", "is read-only", "theory/test_interrupted_saves.py::test_a_file_that_may_not_be_written"),
     ("files.py", "are not numbers", "test_backup.py::test_a_corrupt_one_is_refused"),
     ("files.py", "raise unreadable", "test_backup.py::test_a_corrupt_one_is_refused"),
+    *(
+        ("knowledge/places.py", piece, f"theory/test_individuals.py::{test}")
+        for piece, test in [
+            ("In batch", "test_in_training"),
+            ("In a batch", "test_in_training"),
+            ("compiled code cannot look up", "test_names_and_other_cells"),
+        ]
+    ),
     ("knowledge/streams.py", "In batch", "theory/test_data_sets.py::test_are_checked"),
     (
         "knowledge/networks.py",
