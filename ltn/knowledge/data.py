@@ -2,8 +2,8 @@
 
 A batch is a dictionary from names of variables, or of domains, to individuals, (k, *features) each. Users
 give one such dictionary, or a DataFrame with a column for each; a data set or a generator of them; or nothing
-where the axioms need no data. Individuals that have names may be given by name. The rows may have weights,
-which are one more column of a batch.
+where the axioms need no data. Individuals may be given by name or by index, see `places`. The rows may have
+weights, which are one more column of a batch.
 """
 
 from __future__ import annotations
@@ -366,8 +366,8 @@ def endless_batches(
     def epoch(rows: tf.Tensor) -> tf.data.Dataset:
         return tf.data.Dataset.from_tensor_slices(rows).batch(batch_size)
 
-    def batch(rows: tf.Tensor) -> dict[str, tf.Tensor]:
-        return {name: tf.gather(tensor, rows) for name, tensor in data.items()}
+    def batch(rows: tf.Tensor, whole: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        return {name: tf.gather(tensor, rows) for name, tensor in whole.items()}
 
     epochs = tf.data.Dataset.from_tensors(0).repeat().map(order)
     if done is not None:
@@ -375,4 +375,6 @@ def endless_batches(
         # Every order is drawn, so that each epoch has the one that it would have had.
         numbered = epochs.enumerate().filter(lambda number, _: number >= done // in_epoch)
         epochs = numbered.map(lambda _, rows: rows)
-    return epochs.flat_map(epoch).map(batch).prefetch(tf.data.AUTOTUNE)
+    # The graph of a function that read the data would keep them until Python looks for cycles.
+    whole = tf.data.Dataset.from_tensors(dict(data)).repeat()
+    return tf.data.Dataset.zip((epochs.flat_map(epoch), whole)).map(batch).prefetch(tf.data.AUTOTUNE)

@@ -14,6 +14,22 @@ PACKAGE = Path(ltn.__file__).parent
 ELSEWHERE = [
     ("callbacks.py", "of other weights or of", "test_backup.py::test_those_of_another_training_are_refused"),
     ("callbacks.py", "Remove this backup", "test_backup.py::test_a_corrupt_one_is_refused"),
+    *(
+        ("core/scorers.py", piece, f"core/test_scorers.py::{test}")
+        for test, pieces in [
+            (
+                "test_refuses_what_it_cannot_score",
+                ["of the same size", "scores vectors; got", "a relation and"],
+            ),
+            ("test_complex_numbers_have_two_parts", ["complex numbers"]),
+            (
+                "test_refuses_what_it_cannot_tell_apart",
+                ["a gigabyte", "A table is over a domain", "with their individuals", "have the same"],
+            ),
+            ("test_refuses_other_numbers_of_arguments", ["A table of {len"]),
+        ]
+        for piece in pieces
+    ),
     ("evaluation/guards/strategy.py", "", "theory/test_guards.py::test_too_many_combinations_are_refused"),
     (
         "evaluation/slices.py",
