@@ -104,10 +104,10 @@ class TestScorers:
         assert theory.report(data).satisfaction[0] > max(before, 0.7)
         for other in (_loaded(theory, tmp_path), theory.copy()):
             assert_close(other.report(data).satisfaction, theory.report(data).satisfaction)
-        theory.remove("known")
-        theory.remove("axiom_2")
         theory.export(str(tmp_path / "served"), verbose=False)
         served = tf.saved_model.load(str(tmp_path / "served"))
+        truths = served.serve({name: tf.constant(column) for name, column in data.items()})
+        assert_close(truths["known"], [theory.report(data).satisfaction[0]])
         rows = theory.individuals[0].tensor[:3], tf.ones((3, 4)), theory.individuals[0].tensor[2:]
         assert_close(
             served.holds(*rows),
