@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import copy
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from ltn.core import Formula, Proposition, Term, axes
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicError
 from ltn.evaluation import chunks, crisp, formulas, replicas, runs, terms, tuples
+from ltn.evaluation.frames import axis_of
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.plan import Execution, Options, Plan, Recent, World, with_formula
 from ltn.evaluation.planner import (
@@ -133,18 +135,32 @@ class Evaluation:
         """Where truth is computed."""
         return self.world.space
 
-    def ground(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> list[Any]:
+    def in_space(self, space: Space) -> Evaluation:
+        """The same evaluation, in another space."""
+        twin = copy(self)
+        twin.world = self.world._replace(space=space)
+        return twin
+
+    def ground(
+        self,
+        nodes: Sequence[Node],
+        options: Sequence[Options] = (),
+        pairs: Sequence[tuple[str, ...]] = (),
+    ) -> list[Any]:
         """The groundings of terms and formulas, over their free variables in order of appearance.
 
         Formulas are given as they are written, and errors show them so; their tensors hold values of the
-        space. `options` gives each of them the options of quantifiers that its text does not set.
+        space. `options` gives each of them the options of quantifiers that its text does not set. The free
+        variables of each of the `pairs` share one axis, as those of a `diag`.
         """
         world = self._divide(nodes)
-        plan = self._plan(world, nodes, options)
+        plan = self._plan(world, nodes, options, tuple(pairs))
         found = Execution(world, options).run(plan)
         grounded: list[Any] = []
         for node, result, tensor in zip(nodes, plan.results, found, strict=True):
-            order = world.groundings.signature.free_variables(node)
+            free = world.groundings.signature.free_variables(node)
+            labels = {variable: axis_of(pair) for pair in pairs for variable in pair}
+            order = list(dict.fromkeys(labels.get(variable, variable) for variable in free))
             kind = Formula if self._is_formula(node) else Term
             grounded.append(kind(axes.reorder(tensor, result.axes, order), order))
         return grounded
@@ -153,20 +169,28 @@ class Evaluation:
         """The plan of terms and formulas."""
         return self._plan(self._divide(nodes), nodes, options)
 
-    def _plan(self, world: World, nodes: Sequence[Node], options: Sequence[Options]) -> Plan:
+    def _plan(
+        self,
+        world: World,
+        nodes: Sequence[Node],
+        options: Sequence[Options],
+        pairs: tuple[tuple[str, ...], ...] = (),
+    ) -> Plan:
         groundings, semantics = world.groundings, world.space.semantics
         sources = tuple((v, groundings.source(v)) for v in groundings.signature.variables)
         sizes = () if self.settings.chunk is None else tuple(groundings.count(v) for v, _ in sources)
         operators = tuple(_kind(operator) for operator in vars(semantics).values())
         owners = tuple(owner_of(number, options) for number in range(len(nodes)))
         weighted = groundings.has_weights
-        key = (tuple(nodes), owners, self.settings, replicas.count(), sources, sizes, weighted, operators)
+        world_key = (replicas.count(), sources, sizes, weighted, operators)
+        key = (tuple(nodes), owners, pairs, self.settings, *world_key)
 
         def make() -> Plan:
             planner = Planner(world, self.settings, RULES, self.plans.memory)
             # Prepared once: trees that are equal and not the same are compared from top to bottom.
             requests = [
-                cache(partial(self._request, planner, *each)) for each in zip(nodes, owners, strict=True)
+                cache(partial(self._request, planner, *each, pairs))
+                for each in zip(nodes, owners, strict=True)
             ]
             return planner.plan_requests(requests, nodes)
 
@@ -243,8 +267,12 @@ class Evaluation:
             values, frame, {variable: rows.get(variable) for variable in frame}, all(map(bool, holds))
         )
 
-    def _request(self, planner: Planner, node: Node, owner: int | None) -> Request:
+    def _request(
+        self, planner: Planner, node: Node, owner: int | None, pairs: Sequence[tuple[str, ...]] = ()
+    ) -> Request:
         frame = planner.root(node)
+        for pair in pairs:
+            frame |= dict.fromkeys(pair, planner.bind(pair))
         if not self._is_formula(node):
             return planner.term(node, frame)
         return planner.formula(self.space.prepare(node), frame, owner)

@@ -47,7 +47,7 @@ class Frames:
 
     def bind(self, variables: Sequence[str]) -> str:
         """The axis of a variable, or of the variables of a `diag`; its label."""
-        label = variables[0] if len(variables) == 1 else f"diag({', '.join(variables)})"
+        label = axis_of(variables)
         self.groups[label] = tuple(variables)
         return label
 
@@ -140,6 +140,11 @@ class Frames:
         low = self.add(key, list(drawn), members, None, Distinct(tuples.label, tuple(drawn.items()))).label
         self._reduced.setdefault(tuples.label, []).append(low)
         return low
+
+
+def axis_of(variables: Sequence[str]) -> str:
+    """The label of the axis of a variable, or of the variables of a `diag`."""
+    return variables[0] if len(variables) == 1 else f"diag({', '.join(variables)})"
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def explain(
     for variable, label in found.frame.items():
         rows = found.rows[variable]
         shown = places[label] if rows is None else rows[places[label]]
-        columns[variable] = _individuals(evaluation.groundings, variable, shown)
+        columns[variable] = individuals(evaluation.groundings, variable, shown)
     return pd.DataFrame(columns | {"truth": truths.reshape(-1)[order]})
 
 
@@ -167,7 +167,7 @@ def plan(
         return evaluation.tabulate([node for node, _ in pairs], options)
 
 
-def _individuals(groundings: Groundings, variable: str, rows: np.ndarray) -> list[Any]:
+def individuals(groundings: Groundings, variable: str, rows: np.ndarray) -> list[Any]:
     """How some individuals of a variable are shown: by name, as a number, or by their row."""
     names = groundings.names(variable)
     if names is not None:

@@ -28,7 +28,7 @@ from ltn.knowledge.satisfaction import satisfaction, truths_by_name
 from ltn.language import Domain, Node, Signature
 from ltn.reasoning import consequence
 from ltn.semantics import BaseSemantics
-from ltn.theory import descriptions, reports, restoring, saving, serving, writing
+from ltn.theory import descriptions, ranking, reports, restoring, saving, serving, writing
 from ltn.training.trainer import Trainer
 
 P = ParamSpec("P")
@@ -302,6 +302,7 @@ class Theory(keras.Model):
 
     report = reports.report
     explain = reports.explain
+    rank = ranking.rank
 
     plan = reports.plan
 
