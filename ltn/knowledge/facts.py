@@ -42,7 +42,7 @@ def read_facts(signature: Signature, formula: Node, table: Any) -> dict[str, tf.
 
 def _columns(signature: Signature, formula: Node, free: Sequence[str], table: Any) -> Data:
     """The columns of a table by variable, as they were given."""
-    if isinstance(table, pd.DataFrame) and isinstance(table.columns, pd.RangeIndex):
+    if isinstance(table, pd.DataFrame) and list(table.columns) == list(range(table.shape[1])):
         return _by_position(formula, free, [table[name] for name in table])
     if isinstance(table, Mapping | pd.DataFrame):
         return as_columns(table)

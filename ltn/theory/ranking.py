@@ -161,7 +161,7 @@ class _Ranking(NamedTuple):
         questions = _tell_apart([self.numbers[variable] for variable in others], len(self.numbers[of]))
         known = _Known(questions, self.numbers[of], size) if is_filtered else None
         found = []
-        for start, stop in self._batches(everyone):
+        for start, stop in self._batches(everyone, size):
             batch = {variable: self.rows[variable][start:stop] for variable in others}
             scores = self._scores(batch | everyone, of, others)
             scores = np.broadcast_to(scores, (stop - start, size))
@@ -176,7 +176,7 @@ class _Ranking(NamedTuple):
         [values] = self.evaluation(data).ground([self.tree], pairs=[others] if others else [])
         return np.moveaxis(values.tensor.numpy(), values.free_vars.index(of), -1)
 
-    def _batches(self, everyone: Data) -> Iterator[tuple[int, int]]:
+    def _batches(self, everyone: Data, among: int) -> Iterator[tuple[int, int]]:
         """The first row of each batch, and the one after the last."""
         one = {variable: column[:1] for variable, column in self.rows.items()}
         groundings = self.evaluation({**one, **everyone}).groundings
@@ -184,7 +184,8 @@ class _Ranking(NamedTuple):
             for variable in node.variables if isinstance(node, Quantifier) else ():
                 if groundings.count(variable) is None:
                     raise LogicValueError(groundings.explain_missing(variable))
-        for_one = combinations(groundings, self.tree, groundings.count)
+        # Quantifiers within count theirs for each combination of free variables.
+        for_one = max(combinations(groundings, self.tree, groundings.count), among)
         size = max((self.theory.chunk or _MOST) // for_one, 1)
         return ((start, min(start + size, self.count)) for start in range(0, self.count, size))
 
