@@ -33,7 +33,7 @@ def read_facts(signature: Signature, formula: Node, table: Any) -> dict[str, tf.
             f"A table of rows has a column for each free variable of `{formula}`, {', '.join(free)}; "
             f"got {given}."
         )
-    if all(not len(column) for column in columns.values()):
+    if all(map(_is_empty, columns.values())):
         return {variable: tf.zeros([0], PLACES) for variable in free}
     batch = read_batch(signature, {variable: columns[variable] for variable in free})
     check_aligned(batch)
@@ -48,8 +48,9 @@ def _columns(signature: Signature, formula: Node, free: Sequence[str], table: An
         return as_columns(table)
     if isinstance(table, tf.data.Dataset | keras.utils.PyDataset):
         return {name: values for name, values in all_rows(signature, table).items() if name != ROW_WEIGHTS}
-    if hasattr(table, "rows"):
-        return _by_position(formula, free, list(tf.unstack(tf.cast(table.rows, PLACES), axis=1)))
+    places = np.asarray(getattr(table, "rows", None))
+    if places.ndim == 2 and places.dtype.kind in "iu":
+        return _by_position(formula, free, list(tf.constant(places.T, PLACES)))
     if isinstance(table, np.ndarray) and table.ndim == 2:
         return _by_position(formula, free, list(table.T))
     if not isinstance(table, list | tuple) or not all(isinstance(row, list | tuple) for row in table):
@@ -63,6 +64,12 @@ def _columns(signature: Signature, formula: Node, free: Sequence[str], table: An
         if len(row) != len(free):
             raise _wrong_width(formula, free, f"{len(row)} in row {number}")
     return dict(zip(free, map(list, zip(*table, strict=True)), strict=True))
+
+
+def _is_empty(column: Any) -> bool:
+    if isinstance(column, list | tuple):
+        return not column
+    return tuple(getattr(column, "shape", ())[:1]) == (0,)
 
 
 def _by_position(formula: Node, free: Sequence[str], columns: Sequence[Any]) -> Data:
