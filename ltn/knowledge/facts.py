@@ -101,14 +101,14 @@ def numbers_of(
         return np.concatenate([column.numpy().astype(np.int64) for column in given])
     if must_be_known:
         raise LogicValueError(
-            f"'{variable}' is ranked among the known individuals of its domain '{domain.name}', of which there "
-            f"are {len(signature.places(domain))}, by `values` or as constants; its data tell which of them are "
-            "meant, by name or by index, and came as features."
+            f"'{variable}' is ranked among the known individuals of its domain '{domain.name}', of which "
+            f"there are {len(signature.places(domain))}, by `values` or as constants: its data tell which "
+            "of them are meant, by name or by index; features came."
         )
     if len(kinds) > 1:
         raise LogicValueError(
-            f"Some tables give the individuals of '{variable}' by name or index, others by their features, so "
-            "that they cannot be compared: give all of them in one way."
+            f"Some tables give the individuals of '{variable}' by name or index, others by their features, "
+            "so that they cannot be compared: give all of them in one way."
         )
     return _distinct(np.concatenate([column.numpy() for column in given]))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -120,7 +121,8 @@ def rank(
     )
 
 
-class _Ranking(NamedTuple):
+@dataclass(frozen=True)
+class _Ranking:
     """What is asked of which rows.
 
     Attributes:
@@ -158,8 +160,8 @@ class _Ranking(NamedTuple):
         size = len(signature.places(signature.variables[of]))
         everyone = {of: tf.cast(tf.range(size), PLACES)}
         others = tuple(variable for variable in self.rows if variable != of)
-        questions = _tell_apart([self.numbers[variable] for variable in others], len(self.numbers[of]))
-        known = _Known(questions, self.numbers[of], size) if is_filtered else None
+        asked = _tell_apart([self.numbers[variable] for variable in others], len(self.numbers[of]))
+        known = _Known(asked, self.numbers[of], size) if is_filtered else None
         found = []
         for start, stop in self._batches(everyone, size):
             batch = {variable: self.rows[variable][start:stop] for variable in others}
@@ -167,7 +169,7 @@ class _Ranking(NamedTuple):
             scores = np.broadcast_to(scores, (stop - start, size))
             self._check_order(scores, start, of)
             answers = self.numbers[of][start:stop]
-            hidden = None if known is None else known.besides(questions[start:stop], answers)
+            hidden = None if known is None else known.besides(asked[start:stop], answers)
             found.append(_ranks(scores, answers, hidden))
         return np.concatenate(found)
 
@@ -190,6 +192,7 @@ class _Ranking(NamedTuple):
         return ((start, min(start + size, self.count)) for start in range(0, self.count, size))
 
     def _check_order(self, scores: NDArray[Any], start: int, of: str) -> None:
+        """Raise for scores that are not numbers."""
         wrong = np.isnan(scores)
         if wrong.any():
             row = int(np.argmax(wrong.any(axis=1)))

@@ -124,6 +124,16 @@ def test_a_variable_alone_is_ranked(theories: list[ltn.Theory]) -> None:
     assert found.ranks.tolist() == [3.0 - 1.0, 1.0]
 
 
+def test_the_operators_and_data_of_a_question(theories: list[ltn.Theory]) -> None:
+    set_table(theories[0], np.cos(np.arange(np.prod(SIZES))))
+    formula, rows = "forall other: holds(other, k, t)", [(1, 2), (0, 3), (1, 0)]
+    table = {"k": [KINDS[k] for k, _ in rows], "t": [TAILS[t] for _, t in rows]}
+    for question in ({"semantics": "godel"}, {"p": 7}, {"other": ["c"]}):
+        scores = theories[0].query(formula, **question).tensor.numpy()
+        found = theories[0].rank(table, formula, "t", **question).ranks
+        assert found.tolist() == [1.0 + (scores[k] > scores[k, t]).sum() for k, t in rows]
+
+
 def test_several_variables_are_ranked_one_by_one(theories: list[ltn.Theory]) -> None:
     set_table(theories[0], np.resize(LOGITS, SIZES))
     rows = [(0, 1, 2), (2, 0, 0)]
@@ -153,9 +163,9 @@ def learned() -> ltn.Theory:
 class TestForms:
     """Learned individuals, whose features are two numbers: data give them by name or by index."""
 
-    ROWS = [(0, 1, 2), (3, 0, 1), (1, 1, 2)]
-    NAMES = [("p", "s", "n"), ("q", "r", "m"), ("m", "s", "n")]
-    KNOWN = [("p", "s", "q"), ("q", "r", "n")]
+    ROWS = ((0, 1, 2), (3, 0, 1), (1, 1, 2))
+    NAMES = (("p", "s", "n"), ("q", "r", "m"), ("m", "s", "n"))
+    KNOWN = (("p", "s", "q"), ("q", "r", "n"))
 
     def expected(self, learned: ltn.Theory) -> list[float]:
         """By NumPy: the truth of ComplEx is a sigmoid, so its order is that of the score."""
@@ -204,7 +214,7 @@ class TestForms:
         relation = SimpleNamespace(rows=np.zeros((0, 3), np.int32))
         found = learned.rank([self.NAMES[0]], "holds(h, k, t)", "t", [*empty, relation])
         assert found.ranks.tolist() == raw.ranks[:1].tolist()
-        assert found.is_filtered and not raw.is_filtered
+        assert (found.is_filtered, raw.is_filtered) == (True, False)
 
     def test_batches_do_not_change_ranks(self, learned: ltn.Theory) -> None:
         tables = [learned.individuals[0].tensor.numpy(), learned.individuals[1].tensor.numpy()]
@@ -256,7 +266,7 @@ def test_memory_is_bounded_by_the_chunk() -> None:
     theory.predicate("before", (things, things), record)
     rows = [(number, (3 * number) % 10) for number in range(10)] * 3
     theory.rank(rows, "before(x, y)", "y")
-    assert max(seen) == 50 and sum(seen) == 300
+    assert (max(seen), sum(seen)) == (50, 300)
     # One row alone has 100 combinations.
     seen.clear()
     theory.rank(rows, "exists z: before(x, z) & before(z, y)", "y")
@@ -295,4 +305,4 @@ def test_means_and_looks() -> None:
         "Ranks of x in `P(x)`, raw: 2 rows, MRR 0.667, hits@1 0.500, hits@3 1.000, hits@10 1.000"
     )
     page = raw._repr_html_()
-    assert "raw: 2 rows" in page and "hits@10" in page and "66.7%" in page
+    assert all(part in page for part in ("raw: 2 rows", "hits@10", "66.7%"))
