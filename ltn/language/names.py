@@ -40,6 +40,8 @@ QUANTIFIERS = {kind.name: kind for kind in (FORALL, EXISTS)}
 # The same as the terminal NAME of the grammar; a test compares them.
 NAME = r"[^\W\d]\w*'*"
 KEYWORDS = tuple(sorted(("and", "diag", "not", "or", "where", *QUANTIFIERS)))
+# Keywords where no name can stand, and names elsewhere.
+SOFT_KEYWORDS = ("xor",)
 # The Euclidean norm of a term, a number; and the absolute value, feature by feature.
 BUILT_INS = ("abs", "norm")
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ltn.errors import LogicTypeError
 from ltn.language.names import QUANTIFIERS
-from ltn.language.syntax import And, Apply, Binary, Comparison, Iff, Implies, Name, Not, Or, Quantifier
+from ltn.language.syntax import And, Apply, Binary, Comparison, Iff, Implies, Name, Not, Or, Quantifier, Xor
 from ltn.language.tree import Node, fold
 
 
@@ -20,12 +20,12 @@ class _Both(NamedTuple):
 
 
 def negation_normal_form(node: Node) -> Node:
-    """The formula without `->` and `<->`, its negations on atoms only.
+    """The formula without `->`, `<->` and `xor`, its negations on atoms only.
 
-    `a -> b` becomes `~a | b`, and `a <-> b` becomes `(~a | b) & (~b | a)`; negations move inward by the laws
-    of De Morgan and the duality of the quantifiers, whose guards and options stay. Classically the result is
-    equivalent; in Real Logic only under operators that have these laws. Nested equivalences make it
-    exponentially large.
+    `a -> b` becomes `~a | b`, `a <-> b` becomes `(~a | b) & (~b | a)`, and `a xor b` becomes
+    `(a | b) & (~a | ~b)`; negations move inward by the laws of De Morgan and the duality of the quantifiers,
+    whose guards and options stay. Classically the result is equivalent; in Real Logic only under operators
+    that have these laws. Nested equivalences, and nested `xor`, make it exponentially large.
 
     >>> from ltn.language import parse
     >>> print(negation_normal_form(parse("~forall x where x > 0: P(x) -> Q(x)")))
@@ -60,6 +60,10 @@ def _combine(node: Node, below: tuple[_Both, ...]) -> _Both:
             there = Or(a.fails, b.holds, span=span), And(a.holds, b.fails, span=span)
             back = Or(b.fails, a.holds, span=span), And(b.holds, a.fails, span=span)
             return _Both(And(there[0], back[0], span=span), Or(there[1], back[1], span=span))
+        case Xor(), (a, b):
+            some = Or(a.holds, b.holds, span=span), And(a.fails, b.fails, span=span)
+            not_all = Or(a.fails, b.fails, span=span), And(a.holds, b.holds, span=span)
+            return _Both(And(some[0], not_all[0], span=span), Or(some[1], not_all[1], span=span))
         case Quantifier(), (body,):
             return _Both(
                 replace(node, body=body.holds),

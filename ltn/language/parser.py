@@ -155,7 +155,8 @@ class _Builder(Transformer[Token, Node]):
 
     def connect(self, left: _PlacedNode, sign: Token, right: _PlacedNode) -> _PlacedNode:
         span = Span(left.start, right.end)
-        return _PlacedNode(syntax.CONNECTIVES[sign.type](left.node, right.node, span=span), *span)
+        kind = syntax.CONNECTIVES[sign.type.removesuffix("_SIGN")]
+        return _PlacedNode(kind(left.node, right.node, span=span), *span)
 
     def not_(self, sign: Token, operand: _PlacedNode) -> _PlacedNode:
         span = Span(_start(sign), operand.end)
@@ -176,6 +177,9 @@ class _Builder(Transformer[Token, Node]):
 
     def number(self, digits: Token) -> _PlacedNode:
         return _PlacedNode(syntax.Number(_value(digits), span=_span(digits)), *_span(digits))
+
+    def word(self, word: Token) -> Token:
+        return word.update(type="NAME")
 
     def name(self, name: Token) -> _PlacedNode:
         return _PlacedNode(syntax.Name(str(name), span=_span(name)), *_span(name))

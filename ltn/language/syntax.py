@@ -29,6 +29,7 @@ __all__ = [
     "Quantifier",
     "Span",
     "Unary",
+    "Xor",
 ]
 
 
@@ -290,7 +291,19 @@ class Or(Binary):
     """
 
     sign = Sign("|", "∨")
-    levels = (Level.DISJUNCTION, Level.DISJUNCTION, Level.CONJUNCTION)
+    levels = (Level.DISJUNCTION, Level.DISJUNCTION, Level.EXCLUSIVE)
+
+
+class Xor(Binary):
+    """Exclusive disjunction: one of the two and not both, read as (a | b) & ~(a & b).
+
+    >>> from ltn.language import parse
+    >>> parse("A or B xor C")
+    Or('A | B xor C')
+    """
+
+    sign = Sign("xor", "⊻")
+    levels = (Level.EXCLUSIVE, Level.EXCLUSIVE, Level.CONJUNCTION)
 
 
 class Implies(Binary):
@@ -318,7 +331,7 @@ class Iff(Binary):
 
 
 # By the names of their tokens in the grammar.
-CONNECTIVES: dict[str, type[Binary]] = {kind.__name__.upper(): kind for kind in (And, Or, Implies, Iff)}
+CONNECTIVES: dict[str, type[Binary]] = {kind.__name__.upper(): kind for kind in (And, Xor, Or, Implies, Iff)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

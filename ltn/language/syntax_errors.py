@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lark import Lark, Token
 
-from ltn.language.names import KEYWORDS, QUANTIFIERS
+from ltn.language.names import KEYWORDS, QUANTIFIERS, SOFT_KEYWORDS
 from ltn.language.tree import Span
 
 # Tokens that belong to the parenthesis or bracket behind them; those of quantifiers have the names of kinds.
@@ -23,6 +23,7 @@ _SIGNS = {
     "!": "~",
     "⇒": "->",
     "⇔": "<->",
+    "⊕": "xor",
     "−": "-",  # the minus sign of mathematics
     "×": "*",
     "·": "*",
@@ -118,7 +119,8 @@ def _explain_foreign(text: str, position: int, found: str) -> str:
 def _hint(found: str, before: list[Token], accepted: set[str]) -> str:
     """What the writer may have meant; empty when nothing comes to mind."""
     for word in [found, *(str(token) for token in before[-1:])]:
-        if word.lower() in KEYWORDS and word not in KEYWORDS:
+        keywords = (*KEYWORDS, *SOFT_KEYWORDS)
+        if word.lower() in keywords and word not in keywords:
             return f" Keywords have small letters: write `{word.lower()}`."
     types = [token.type for token in before]
     if found == "in":

@@ -40,13 +40,14 @@ class Level(IntEnum):
     EQUIVALENCE = 1
     IMPLICATION = 2
     DISJUNCTION = 3
-    CONJUNCTION = 4
-    PREFIX = 5
-    COMPARISON = 6
-    SUM = 7
-    PRODUCT = 8
-    NEGATIVE = 9
-    ATOM = 10
+    EXCLUSIVE = 4
+    CONJUNCTION = 5
+    PREFIX = 6
+    COMPARISON = 7
+    SUM = 8
+    PRODUCT = 9
+    NEGATIVE = 10
+    ATOM = 11
 
     @property
     def above(self) -> Level:

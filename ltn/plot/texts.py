@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-_CONNECTIVES = ("∧", "∨", "→", "↔", "&", "|", "->", "<->", "and", "or")
+_CONNECTIVES = ("∧", "∨", "⊻", "→", "↔", "&", "|", "->", "<->", "and", "or", "xor")
 _OPERATORS = ("=", "≠", "<", "≤", ">", "≥", "!=", "<=", ">=", "+", "-", "*", "/")
 # What must not stand at the end of a line: its operand would follow on the next.
 _OPENERS = ("forall", "exists", "where", "not")

@@ -19,6 +19,7 @@ from ltn.language import (
     Number,
     Or,
     Quantifier,
+    Xor,
     parse,
     text,
 )
@@ -42,7 +43,7 @@ def test_text_parses_to_the_same_tree(tree: Node) -> None:
 
 @given(trees())
 def test_ascii_is_ascii_but_for_names(tree: Node) -> None:
-    assert not set("∀∃¬∧∨→↔≠≤≥") & set(text(tree))
+    assert not set("∀∃¬∧∨⊻→↔≠≤≥") & set(text(tree))
 
 
 @given(trees(quantified_guards=False))
@@ -79,6 +80,15 @@ PRECEDENCE: list[tuple[str, Node]] = [
     ("A & (B & C)", And(A, And(B, C))),
     ("A | B & C", Or(A, And(B, C))),
     ("(A | B) & C", And(Or(A, B), C)),
+    ("A xor B xor C", Xor(Xor(A, B), C)),
+    ("A xor (B xor C)", Xor(A, Xor(B, C))),
+    ("A | B xor C & A", Or(A, Xor(B, And(C, A)))),
+    ("A xor B | C", Or(Xor(A, B), C)),
+    ("(A | B) xor C", Xor(Or(A, B), C)),
+    ("(A xor B) & C", And(Xor(A, B), C)),
+    ("A xor ~B", Xor(A, Not(B))),
+    ("xor xor xor", Xor(Name("xor"), Name("xor"))),
+    ("xor(x, xor) xor xor", Xor(Apply("xor", (x, Name("xor"))), Name("xor"))),
     ("A & (B | C)", And(A, Or(B, C))),
     ("A | (B -> C)", Or(A, Implies(B, C))),
     ("~A & B", And(Not(A), B)),
@@ -123,12 +133,14 @@ def test_precedence(written: str, tree: Node) -> None:
 
 def test_both_notations() -> None:
     formula = parse(
-        "forall[p=6] x, y where norm(x - y) <= 0.2 & x != y: ~F(x, y) | G(x) -> A <-> exists z: P(z)"
+        "forall[p=6] x, y where norm(x - y) <= 0.2 & x != y: ~F(x, y) | G(x) -> A xor B <-> exists z: P(z)"
     )
-    signs = "∀[p=6] x, y where norm(x - y) ≤ 0.2 ∧ x ≠ y: ¬F(x, y) ∨ G(x) → A ↔ ∃z: P(z)"
+    signs = "∀[p=6] x, y where norm(x - y) ≤ 0.2 ∧ x ≠ y: ¬F(x, y) ∨ G(x) → A ⊻ B ↔ ∃z: P(z)"
     assert text(formula, unicode=True) == signs
     assert parse(signs) == formula
-    words = "forall[p=6] x, y where norm(x - y) ≤ 0.2 and x ≠ y: not F(x, y) or G(x) → A ↔ exists z: P(z)"
+    words = (
+        "forall[p=6] x, y where norm(x - y) ≤ 0.2 and x ≠ y: not F(x, y) or G(x) → A xor B ↔ exists z: P(z)"
+    )
     assert parse(words) == formula
 
 

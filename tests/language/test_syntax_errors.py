@@ -43,6 +43,10 @@ MISTAKES = [
     ("A && B", 3, 1, f"{BEGIN}, found '&'. Instead of `&&` write `&`."),
     ("x == y", 3, 1, "Expected a term, found '='. Instead of `==` write `=`."),
     ("A <=> B", 4, 1, "Expected a term, found '>'. Instead of `<=>` write `<->`."),
+    ("A ⊕ B", 2, 1, f"{AFTER}, found '⊕'. Instead of `⊕` write `xor`."),
+    ("A XOR B", 2, 3, f"{AFTER}, found 'XOR'. Keywords have small letters: write `xor`."),
+    ("A xor", 5, 1, f"{BEGIN}, {END}"),
+    ("⊻", 0, 1, f"{BEGIN}, found '⊻'."),
     ("A implies B", 2, 7, f"{AFTER}, found 'implies'. Instead of `implies` write `->`."),
     (
         "exists! k: P(k)",

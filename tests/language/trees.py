@@ -21,6 +21,7 @@ from ltn.language import (
     Number,
     Or,
     Quantifier,
+    Xor,
 )
 from ltn.language.names import KEYWORDS, NAME
 
@@ -30,7 +31,7 @@ KINDS = st.sampled_from(["forall", "exists"])
 
 
 def names() -> st.SearchStrategy[str]:
-    near_keywords = st.sampled_from(["forallx", "order", "not'", "Diag", "x₁", "ä_1''", "_"])
+    near_keywords = st.sampled_from(["forallx", "order", "not'", "xor", "Diag", "x₁", "ä_1''", "_"])
     return near_keywords | st.from_regex(NAME, fullmatch=True).filter(lambda name: name not in KEYWORDS)
 
 
@@ -132,6 +133,8 @@ def truth(node: Node, model: Model) -> bool:
             return truth(right, model) or not truth(left, model)
         case Iff(left=left, right=right):
             return truth(left, model) == truth(right, model)
+        case Xor(left=left, right=right):
+            return truth(left, model) != truth(right, model)
         case Quantifier(kind=kind, groups=groups, body=body, guard=guard):
             instances = []
             for values in itertools.product(range(SIZE), repeat=len(groups)):

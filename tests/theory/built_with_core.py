@@ -20,6 +20,7 @@ from ltn.language import (
     Not,
     Number,
     Or,
+    Xor,
 )
 from ltn.language import Quantifier as QuantifierNode
 from tests.theory.worlds import (
@@ -135,6 +136,9 @@ class Core:
                 return Implies_(self.formula(left), self.formula(right))
             case Iff(left=left, right=right):
                 return Equiv(self.formula(left), self.formula(right))
+            case Xor(left=left, right=right):
+                a, b = self.formula(left), self.formula(right)
+                return And_(Or_(a, b), Not_(And_(a, b)))
         return self._quantified(cast(QuantifierNode, node))
 
     def _applied(self, node: Apply) -> ltn.Formula:
@@ -174,6 +178,8 @@ class Core:
                 return Implies_(self.guard(left), self.guard(right))
             case Iff(left=left, right=right):
                 return Equiv(self.guard(left), self.guard(right))
+            case Xor(left=left, right=right):
+                return Not_(Equiv(self.guard(left), self.guard(right)))
         return self._compared(cast(Comparison, node))
 
     def _compared(self, node: Comparison) -> ltn.Formula:

@@ -27,6 +27,7 @@ from ltn.language import (
     Number,
     Or,
     Quantifier,
+    Xor,
 )
 from ltn.language.names import QUANTIFIERS
 from tests.theory.worlds import (
@@ -118,6 +119,8 @@ def with_options_of(semantics: Any, node: Node, positive: bool | None = True) ->
             return Implies(below(left, opposite), below(right))
         case Iff(left=left, right=right):
             return Iff(below(left, None), below(right, None))
+        case Xor(left=left, right=right):
+            return Xor(below(left, None), below(right, None))
         case And(left=left, right=right):
             return And(below(left), below(right))
         case Or(left=left, right=right):
