@@ -14,10 +14,11 @@ from typing import Any
 import tensorflow as tf
 
 from ltn.core import axes
+from ltn.evaluation.counting import counting_of
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.plan import Execution, Plan
-from ltn.evaluation.planner import FormulaIn, PartIn, Planner, Rule, check_same_size
+from ltn.evaluation.planner import PartIn, Planner, Rule, check_same_size
 from ltn.evaluation.quantifiers import (
     Aggregation,
     KeepPart,
@@ -61,10 +62,10 @@ class QuantifyInChunks(Aggregation):
         part = operator.merge(self._parts(execution), **options)
         if self.divided:
             part = join_replicas(operator, part, options)
-        return operator.finish(part, self.empty)
+        return operator.finish(part, self.empty, **options)
 
     def describe(self) -> str:
-        return f"{self.kind} over {', '.join(self.node.variables)}, {self.chunk} combinations at a time"
+        return f"{self.name} over {', '.join(self.node.variables)}, {self.chunk} combinations at a time"
 
     def execute_slice(self, execution: Execution) -> Execution:
         """The execution of the plan on the first slice."""
@@ -111,7 +112,8 @@ class QuantifyInChunks(Aggregation):
                 execution.world, self.node, slices, lambda k, data: slice_of(k * rows, size_of(k), data)
             )
             # The loop forgets how many axes its results have.
-            shape = [None] * (1 + len(self.axes))
+            is_vector = require_aggregator(self.operator(execution)).is_vector
+            shape = [None] * (1 + len(self.axes) + is_vector)
             return Part(*(tf.ensure_shape(tensor, shape) for tensor in stacked))
 
         if not is_known and not self.dense:
@@ -144,19 +146,22 @@ def are_needed(planner: Planner, node: Quantifier, frame: Frame, chunk: int) -> 
     return bool(count > chunk)
 
 
-def plan_chunks(planner: Planner, request: FormulaIn) -> Rule:
-    """The value of a quantified formula, evaluated in chunks."""
-    node, chunk = request.node, planner.settings.chunk
-    if not isinstance(node, Quantifier) or chunk is None:
-        raise RuntimeError("Chunks are for quantifiers, where a size is set.")
+def plan_chunks(
+    planner: Planner, node: Quantifier, frame: Frame, owner: int | None, negated: bool = False
+) -> Rule:
+    """The value of a quantified formula, evaluated in chunks; where it is `negated`, of its negation."""
+    chunk = planner.settings.chunk
+    if chunk is None:
+        raise RuntimeError("Chunks are for quantifiers where a size is set.")
     groundings = planner.groundings.slice(longest_group(planner.groundings, node), 0, 0, {})
     inner = planner.fork(groundings, replace(planner.settings, chunk=None))
-    plan = inner.plan_requests([lambda: PartIn(node, tuple(inner.root(node).items()), request.owner)])
+    plan = inner.plan_requests([lambda: PartIn(node, tuple(inner.root(node).items()), owner)])
     yield from ()
     divided = is_divided(planner, node)
+    counting = counting_of(planner, node, negated)
     free, dense = plan.results[0].axes, planner.settings.dense
     return planner.add(
-        QuantifyInChunks(node.kind, node.options, request.owner, free, node, chunk, dense, divided, plan)
+        QuantifyInChunks(node.kind, node.options, owner, counting, free, node, chunk, dense, divided, plan)
     )
 
 
@@ -164,7 +169,9 @@ def plan_part(planner: Planner, request: PartIn) -> Rule:
     """What a quantifier keeps of a slice of its individuals."""
     node = request.node
     found = yield from plan_range(planner, node, dict(request.frame), request.owner)
-    return planner.add(KeepPart(node.kind, node.options, request.owner, found))
+    return planner.add(
+        KeepPart(node.kind, node.options, request.owner, counting_of(planner, node, negated=False), found)
+    )
 
 
 def longest_group(groundings: Groundings, node: Quantifier) -> tuple[str, ...]:

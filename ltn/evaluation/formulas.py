@@ -50,16 +50,17 @@ class Connect(Step):
 def plan_formula(planner: Planner, request: FormulaIn) -> Rule:
     """The value of a formula over the axes of a frame."""
     node, frame = request.node, dict(request.frame)
-    if isinstance(node, Quantifier):
-        chunk = planner.settings.chunk
-        in_chunks = chunk is not None and chunks.are_needed(planner, node, frame, chunk)
-        plan = chunks.plan_chunks if in_chunks else quantifiers.plan_quantifier
-        return (yield from plan(planner, request))
     atom, negated = _sign_of(node)
-    if not is_atom(planner, atom):
+    is_quantified = isinstance(atom, Quantifier) and not (negated and planner.space.negates)
+    if not is_quantified and not is_atom(planner, atom):
         return (yield from _plan_connective(planner, request))
     if negated and planner.settings.traced:
         yield planner.formula(atom, frame, request.owner)
+    if isinstance(atom, Quantifier):
+        chunk = planner.settings.chunk
+        in_chunks = chunk is not None and chunks.are_needed(planner, atom, frame, chunk)
+        plan = chunks.plan_chunks if in_chunks else quantifiers.plan_quantifier
+        return (yield from plan(planner, atom, frame, request.owner, negated))
     return (yield from plan_atom(planner, atom, frame, negated))
 
 

@@ -14,9 +14,10 @@ from ltn.core import axes
 from ltn.core.wrappers import aggregate, operands
 from ltn.errors import LogicTypeError
 from ltn.evaluation import guards, replicas
+from ltn.evaluation.counting import Counting, counting_of, plan_body
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.plan import Execution, Reader, Step, Value, World
-from ltn.evaluation.planner import FormulaIn, IndexOn, Planner, Request, Rule, SizeOf, TuplesOf
+from ltn.evaluation.planner import IndexOn, Planner, Request, Rule, SizeOf, TuplesOf
 from ltn.evaluation.tuples import add_weights
 from ltn.fuzzy_ops import Aggregator
 from ltn.fuzzy_ops.aggregation import Part
@@ -193,11 +194,13 @@ class Aggregation(Step):
     """The operator of a quantifier, with its options.
 
     `options` are those of the text. `owner` is the number of the formula whose own options hold, if any.
+    `counting` tells an operator that counts what it counts.
     """
 
     kind: str
     options: tuple[tuple[str, float], ...]
     owner: int | None
+    counting: Counting | None
 
     def operator(self, execution: Execution) -> Any:
         """The aggregator."""
@@ -208,18 +211,29 @@ class Aggregation(Step):
         own = {} if self.owner is None else execution.options[self.owner].get(self.kind, {})
         options = own | dict(self.options)
         operator = self.operator(execution)
+        counting = {} if self.counting is None else self.counting.arguments
         if execution.world.other_operators:
             known = getattr(operator, "__dict__", ())
-            return {name: value for name, value in options.items() if name in known}
+            return {name: value for name, value in options.items() if name in known} | counting
         if options and isinstance(operator, Operator):
             # What the quantifier itself says, as the axis, would meet an option of that name.
             operator.check_overrides(**options)
-        return options
+        return options | counting
+
+    @property
+    def name(self) -> str:
+        """What it is called, for people."""
+        if self.counting is None:
+            return self.kind
+        return f"{'not ' * self.counting.negated}{self.kind} {self.counting.count}"
 
     @property
     def empty(self) -> float:
         """The truth of a quantifier over nothing."""
-        return QUANTIFIERS[self.kind].neutral
+        if self.counting is None:
+            return QUANTIFIERS[self.kind].of_nothing(None)
+        truth = QUANTIFIERS[self.kind].of_nothing(self.counting.count)
+        return 1.0 - truth if self.counting.negated else truth
 
 
 @dataclass(frozen=True)
@@ -239,7 +253,7 @@ class Quantify(Aggregation):
         if not self.divided:
             return found.aggregate(operator, self.empty, options)
         part = join_replicas(operator, found.part(require_aggregator(operator), options), options)
-        return operator.finish(part, self.empty)
+        return operator.finish(part, self.empty, **options)
 
     def may_stack(self, world: World) -> bool:
         is_plain = isinstance(self.range, OverAxes) and self.range.mask is None
@@ -247,7 +261,7 @@ class Quantify(Aggregation):
         return is_plain and isinstance(operator, Aggregator)
 
     def describe(self) -> str:
-        return f"{self.kind} {self.range.describe()}" + (", joined across replicas" if self.divided else "")
+        return f"{self.name} {self.range.describe()}" + (", joined across replicas" if self.divided else "")
 
 
 @dataclass(frozen=True)
@@ -265,7 +279,7 @@ class KeepPart(Aggregation):
         return self.range.operands(execution).part(require_aggregator(operator), options)
 
     def describe(self) -> str:
-        return f"part of {self.kind} {self.range.describe()}"
+        return f"part of {self.name} {self.range.describe()}"
 
 
 def require_aggregator(operator: Any) -> Aggregator:
@@ -285,14 +299,15 @@ def join_replicas(operator: Aggregator, part: Part, options: dict[str, Any]) -> 
     return operator.merge(Part(statistics, weights), **options)
 
 
-def plan_quantifier(planner: Planner, request: FormulaIn) -> Rule:
-    """The value of a quantified formula over the axes of a frame."""
-    node = request.node
-    if not isinstance(node, Quantifier):
-        raise RuntimeError(f"`{node}` is not a quantifier.")
-    found = yield from plan_range(planner, node, dict(request.frame), request.owner)
+def plan_quantifier(
+    planner: Planner, node: Quantifier, frame: Frame, owner: int | None, negated: bool = False
+) -> Rule:
+    """The value of a quantified formula over the axes of a frame; where it is `negated`, of its negation."""
+    found = yield from plan_range(planner, node, frame, owner)
     divided = is_divided(planner, node)
-    return planner.add(Quantify(node.kind, node.options, request.owner, found, divided))
+    return planner.add(
+        Quantify(node.kind, node.options, owner, counting_of(planner, node, negated), found, divided)
+    )
 
 
 def plan_range(
@@ -309,12 +324,12 @@ def plan_range(
         mask = None if node.guard is None else (yield planner.guard(node.guard, outer))
         if planner.settings.traced and has_variables(planner, node):
             yield planner.formula(node.body, narrow(planner, node, outer), owner)
-        body = yield planner.formula(node.body, outer, owner)
+        body = yield from plan_body(planner, node, outer, owner)
         return OverAxes(
             body, bound, mask, tuple(filter(None, (add_weights(planner, axis) for axis in bound)))
         )
     inner = narrow(planner, node, outer)
-    body = yield planner.formula(node.body, inner, owner)
+    body = yield from plan_body(planner, node, inner, owner)
     label = inner[planner.free(node.guard)[0]] if node.guard is not None else ""
     tuples = planner.frames.tuples(label)
     if tuples is None:

@@ -37,6 +37,7 @@ from ltn.fuzzy_ops.connectives import (
     Or_Max,
     Or_ProbSum,
 )
+from ltn.fuzzy_ops.counts import Count, Count_Godel, Count_Luk, Count_Prod
 from ltn.fuzzy_ops.implications import (
     Implies_Godel,
     Implies_Goguen,
@@ -49,6 +50,7 @@ from ltn.fuzzy_ops.logspace import (
     Aggreg_LogMean,
     Aggreg_LogMeanExp,
     And_Log,
+    Count_Log,
     Or_Log,
     log1mexp,
     log_truth,
@@ -75,6 +77,11 @@ __all__ = [
     "And_Min",
     "And_Prod",
     "Connective",
+    "Count",
+    "Count_Godel",
+    "Count_Log",
+    "Count_Luk",
+    "Count_Prod",
     "Equiv",
     "Implies_Godel",
     "Implies_Goguen",

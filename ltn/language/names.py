@@ -18,30 +18,48 @@ class QuantifierKind:
         name: its keyword, which is the `kind` of a `Quantifier`.
         sign: how mathematics writes it.
         operator: the field of a semantics that holds its aggregator.
-        neutral: its truth where it ranges over nothing.
-        dual: the name of the kind Q' with ~Q x: phi = Q' x: ~phi.
+        neutral: its truth where it ranges over nothing; None where that depends on its count.
+        dual: the name of the kind Q' with ~Q x: phi = Q' x: ~phi; None where there is none.
+        bounds: the arguments of the operator that its count is, "least" or "most"; none for a kind without.
 
-    >>> QUANTIFIERS["forall"].dual
-    'exists'
+    >>> QUANTIFIERS["forall"].dual, QUANTIFIERS["at least"].of_count(2)
+    ('exists', {'least': 2})
     """
 
     name: str
     sign: str
     operator: str
-    neutral: float
-    dual: str
+    neutral: float | None = None
+    dual: str | None = None
+    bounds: tuple[str, ...] = ()
+
+    def of_count(self, count: int | None) -> dict[str, int]:
+        """The arguments of the operator that its count is."""
+        return {} if count is None else dict.fromkeys(self.bounds, count)
+
+    def of_nothing(self, count: int | None) -> float:
+        """Its truth where it ranges over nothing."""
+        return float(not self.of_count(count).get("least")) if self.neutral is None else self.neutral
 
 
 FORALL = QuantifierKind("forall", sign="∀", operator="Forall", neutral=1.0, dual="exists")
 EXISTS = QuantifierKind("exists", sign="∃", operator="Exists", neutral=0.0, dual="forall")
 
-QUANTIFIERS = {kind.name: kind for kind in (FORALL, EXISTS)}
+EXACTLY = QuantifierKind("exactly", sign="∃=", operator="Count", bounds=("least", "most"))
+AT_LEAST = QuantifierKind("at least", sign="∃≥", operator="Count", bounds=("least",))
+AT_MOST = QuantifierKind("at most", sign="∃≤", operator="Count", bounds=("most",))
+
+QUANTIFIERS = {kind.name: kind for kind in (FORALL, EXISTS, EXACTLY, AT_LEAST, AT_MOST)}
+# Those that a text tells by a count, and those without.
+COUNTING = tuple(name for name, kind in QUANTIFIERS.items() if kind.bounds)
+PLAIN_QUANTIFIERS = tuple(name for name in QUANTIFIERS if name not in COUNTING)
+LARGEST_COUNT = 1_000_000
 
 # The same as the terminal NAME of the grammar; a test compares them.
 NAME = r"[^\W\d]\w*'*"
-KEYWORDS = tuple(sorted(("and", "diag", "not", "or", "where", *QUANTIFIERS)))
-# Keywords where no name can stand, and names elsewhere.
-SOFT_KEYWORDS = ("xor",)
+KEYWORDS = tuple(sorted(("and", "diag", "not", "or", "where", *PLAIN_QUANTIFIERS)))
+# Keywords where no name can stand, and names elsewhere: `exactly 1`, `at least 2`, `at most 3`, `A xor B`.
+SOFT_KEYWORDS = ("at", "exactly", "least", "most", "xor")
 # The Euclidean norm of a term, a number; and the absolute value, feature by feature.
 BUILT_INS = ("abs", "norm")
 

@@ -1,4 +1,4 @@
-"""Negation normal form: negations on atoms only."""
+"""Negation normal form: negations on atoms, and on quantifiers that count, only."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ class _Both(NamedTuple):
 
 
 def negation_normal_form(node: Node) -> Node:
-    """The formula without `->`, `<->` and `xor`, its negations on atoms only.
+    """The formula without `->`, `<->` and `xor`, its negations on atoms and on counts only.
 
     `a -> b` becomes `~a | b`, `a <-> b` becomes `(~a | b) & (~b | a)`, and `a xor b` becomes
     `(a | b) & (~a | ~b)`; negations move inward by the laws of De Morgan and the duality of the quantifiers,
-    whose guards and options stay. Classically the result is equivalent; in Real Logic only under operators
-    that have these laws. Nested equivalences, and nested `xor`, make it exponentially large.
+    whose guards and options stay. A quantifier that counts keeps its negation before it. Classically the
+    result is equivalent; in Real Logic only under operators that have these laws. Nested equivalences, and
+    nested `xor`, make it exponentially large.
 
     >>> from ltn.language import parse
     >>> print(negation_normal_form(parse("~forall x where x > 0: P(x) -> Q(x)")))
@@ -65,8 +66,8 @@ def _combine(node: Node, below: tuple[_Both, ...]) -> _Both:
             not_all = Or(a.fails, b.fails, span=span), And(a.holds, b.holds, span=span)
             return _Both(And(some[0], not_all[0], span=span), Or(some[1], not_all[1], span=span))
         case Quantifier(), (body,):
-            return _Both(
-                replace(node, body=body.holds),
-                replace(node, kind=QUANTIFIERS[node.kind].dual, body=body.fails),
-            )
+            holds, dual = replace(node, body=body.holds), QUANTIFIERS[node.kind].dual
+            # A count is of what holds: there is no count of what fails that would be its negation.
+            fails = Not(holds, span=span) if dual is None else replace(node, kind=dual, body=body.fails)
+            return _Both(holds, fails)
     raise LogicTypeError(f"Only formulas have a negation normal form; `{node}` is a term.")

@@ -13,7 +13,8 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.language import layout, syntax, tree
 from ltn.language.diagnostics import locate
-from ltn.language.syntax_errors import MisreadError, explain
+from ltn.language.names import LARGEST_COUNT
+from ltn.language.syntax_errors import MisreadError, explain, explain_count
 from ltn.language.tree import Node, Span
 
 _PLAIN = {sign: operator for operator, sign in syntax.SIGNS_OF_MATHEMATICS.items()}
@@ -137,6 +138,12 @@ class _PlacedNode(NamedTuple):
     end: int
 
 
+class _Quantity(NamedTuple):
+    kind: str
+    number: int | None
+    start: int
+
+
 class _Option(NamedTuple):
     name: str
     value: float
@@ -192,22 +199,30 @@ class _Builder(Transformer[Token, Node]):
     def parentheses(self, opening: Token, inner: _PlacedNode, closing: Token) -> _PlacedNode:
         return _PlacedNode(inner.node, _start(opening), _span(closing).end)
 
+    def quantity(self, sign: Token, digits: Token | None = None) -> _Quantity:
+        if sign.type == "EXISTS_ONE":
+            return _Quantity("exactly", 1, _start(sign))
+        # Other tokens are named as the kinds.
+        kind = sign.type.lower().replace("_", " ")
+        return _Quantity(kind, None if digits is None else _count(digits), _start(sign))
+
     def quantifier(
         self,
-        sign: Token,
+        quantity: _Quantity,
         options: list[_Option],
         groups: list[_Group],
         guard: Node | None,
         _: Token,
         body: _PlacedNode,
     ) -> _PlacedNode:
-        span = Span(_start(sign), body.end)
+        span = Span(quantity.start, body.end)
         node = syntax.Quantifier(
-            sign.type.lower(),  # the tokens are named as the kinds
+            quantity.kind,
             tuple(tuple(str(name) for name in group) for group in groups),
             body.node,
             guard,
             tuple((option.name, option.value) for option in options),
+            count=quantity.number,
             span=span,
             variable_spans=tuple(_span(name) for group in groups for name in group),
         )
@@ -279,9 +294,26 @@ def _span(piece: Token | _PlacedNode) -> Span:
     return Span(_start(piece), _start(piece) + len(piece))
 
 
+def _count(digits: Token) -> int:
+    # Leading zeros are no digits of the count; what has more than its largest is not converted.
+    significant = digits.lstrip("0") or "0"
+    if (
+        not digits.isdecimal()
+        or len(significant) > len(str(LARGEST_COUNT))
+        or int(significant) > LARGEST_COUNT
+    ):
+        raise MisreadError(explain_count(_shorten(digits)), _span(digits))
+    return int(significant)
+
+
+def _shorten(digits: str) -> str:
+    return digits if len(digits) <= _LONGEST_NUMBER_SHOWN else f"{digits[:_LONGEST_NUMBER_SHOWN]}..."
+
+
 def _value(digits: Token) -> float:
     value = float(digits)
     if value == float("inf"):
-        shown = digits if len(digits) <= _LONGEST_NUMBER_SHOWN else f"{digits[:_LONGEST_NUMBER_SHOWN]}..."
-        raise MisreadError(f"The number {shown} is too large; the largest is about 1.8e308.", _span(digits))
+        raise MisreadError(
+            f"The number {_shorten(digits)} is too large; the largest is about 1.8e308.", _span(digits)
+        )
     return value

@@ -8,6 +8,8 @@ of `A <-> B` do: what is worked on once for a node is worked on once for all.
 
 from __future__ import annotations
 
+import numbers
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -244,6 +246,11 @@ def text(node: Node, unicode: bool = False, most: int | None = None) -> str:
         else:
             pending.extend(reversed(piece.node.pieces(unicode, piece.followed)))
     return "".join(written)
+
+
+def is_finite(value: Any) -> bool:
+    """Whether it is a number that a text can hold."""
+    return isinstance(value, numbers.Real) and abs(value) <= sys.float_info.max  # type: ignore[operator]
 
 
 def number(value: float) -> str:

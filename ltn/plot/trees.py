@@ -14,7 +14,6 @@ from ltn.evaluation.spaces import Space
 from ltn.knowledge import questions
 from ltn.knowledge.axioms import Axiom
 from ltn.language import And, Apply, Binary, Comparison, Name, Node, Not, Or, Quantifier, text
-from ltn.language.names import QUANTIFIERS
 from ltn.language.tree import fold
 from ltn.plot.boxes import Box, draw
 from ltn.plot.points import check_theory
@@ -113,7 +112,7 @@ def _describe_truths(truths: np.ndarray) -> str:
 def _quantifier(node: Quantifier) -> str:
     groups = [group[0] if len(group) == 1 else f"diag({', '.join(group)})" for group in node.groups]
     options = ", ".join(f"{name} = {value:g}" for name, value in node.options)
-    head = f"{QUANTIFIERS[node.kind].sign} {', '.join(groups)}" + (f"  ({options})" if options else "")
+    head = f"{node.sign.unicode} {', '.join(groups)}" + (f"  ({options})" if options else "")
     guard = "" if node.guard is None else f"where {text(node.guard, unicode=True)}"
     return fit_text(head, 40, lines=3) + (guard and "\n" + fit_text(guard, 40, lines=4))
 

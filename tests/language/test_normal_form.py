@@ -27,13 +27,14 @@ def test_it_is_classically_equivalent(formula: Node, model: Model) -> None:
 
 
 @given(formulas())
-def test_negations_stand_on_atoms_only(formula: Node) -> None:
+def test_negations_stand_on_atoms_and_counts_only(formula: Node) -> None:
     pending = [negation_normal_form(formula)]
     while pending:
         node = pending.pop()
         assert not isinstance(node, Implies | Iff | Xor)
         if isinstance(node, Not):
-            assert isinstance(node.operand, Name | Apply | Comparison)
+            is_count = isinstance(node.operand, Quantifier) and node.operand.count is not None
+            assert is_count or isinstance(node.operand, Name | Apply | Comparison)
         pending += [node.body] if isinstance(node, Quantifier) else node.children
 
 

@@ -74,8 +74,10 @@ def test_a_soft_keyword_is_a_name_where_names_stand(word: str) -> None:
 def test_the_grammar_and_the_signature_agree_on_names() -> None:
     assert _parser().get_terminal("NAME").pattern.value == NAME
     patterns = [terminal.pattern.value for terminal in _parser().terminals]
-    words = [re.match(r"(\w+)\(\?!", pattern) for pattern in patterns]
-    assert {word.group(1) for word in words if word} == {*KEYWORDS, *SOFT_KEYWORDS}
+    words = {
+        word for pattern in patterns for word in re.findall(r"(?:\b|\\s\+)([a-z]+)(?=\(\?[!=]|\\s)", pattern)
+    }
+    assert words == {*KEYWORDS, *SOFT_KEYWORDS}
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_nodes_that_cannot_be_written() -> None:
         Arithmetic("**", x, x)
     with pytest.raises(ValueError, match="got '=='"):
         Comparison("==", x, x)
-    with pytest.raises(ValueError, match="'forall' or 'exists'; got 'all'"):
+    with pytest.raises(ValueError, match="'at least' or 'at most'; got 'all'"):
         Quantifier("all", (("x",),), x)
     for groups in ((), ((),)):
         with pytest.raises(ValueError, match="at least one variable"):

@@ -23,15 +23,16 @@ from ltn.language import (
     Quantifier,
     Xor,
 )
-from ltn.language.names import KEYWORDS, NAME
+from ltn.language.names import COUNTING, KEYWORDS, LARGEST_COUNT, NAME, PLAIN_QUANTIFIERS, SOFT_KEYWORDS
 
 # All that the language has: one that is added is tried in every test of random formulas.
 CONNECTIVES = Binary.__subclasses__()
-KINDS = st.sampled_from(["forall", "exists"])
+KINDS = st.sampled_from(PLAIN_QUANTIFIERS)
+COUNTING_KINDS = st.sampled_from(COUNTING)
 
 
 def names() -> st.SearchStrategy[str]:
-    near_keywords = st.sampled_from(["forallx", "order", "not'", "xor", "Diag", "x₁", "ä_1''", "_"])
+    near_keywords = st.sampled_from([*SOFT_KEYWORDS, "forallx", "order", "not'", "Diag", "x₁", "ä_1''", "_"])
     return near_keywords | st.from_regex(NAME, fullmatch=True).filter(lambda name: name not in KEYWORDS)
 
 
@@ -68,6 +69,15 @@ def trees(
             st.builds(Comparison, st.sampled_from(Comparison.signs), inner, inner),
             *(st.builds(connective, inner, inner) for connective in CONNECTIVES),
             st.builds(Quantifier, KINDS, groups.map(tuple), inner, guards, _options()),
+            st.builds(
+                Quantifier,
+                COUNTING_KINDS,
+                groups.map(tuple),
+                inner,
+                guards,
+                _options(),
+                count=st.integers(0, 3) | st.integers(0, LARGEST_COUNT),
+            ),
         )
 
     return st.recursive(leaves, above, max_leaves=12)
@@ -108,6 +118,14 @@ def formulas() -> st.SearchStrategy[Node]:
             st.builds(Not, inner),
             *(st.builds(connective, inner, inner) for connective in CONNECTIVES),
             st.builds(Quantifier, KINDS, groups, inner, st.none() | inner),
+            st.builds(
+                Quantifier,
+                COUNTING_KINDS,
+                groups,
+                inner,
+                st.none() | inner,
+                count=st.integers(0, SIZE**2 + 1),
+            ),
         )
 
     return st.recursive(atoms, above, max_leaves=8)
@@ -135,11 +153,19 @@ def truth(node: Node, model: Model) -> bool:
             return truth(left, model) == truth(right, model)
         case Xor(left=left, right=right):
             return truth(left, model) != truth(right, model)
-        case Quantifier(kind=kind, groups=groups, body=body, guard=guard):
+        case Quantifier(kind=kind, groups=groups, body=body, guard=guard, count=count):
             instances = []
             for values in itertools.product(range(SIZE), repeat=len(groups)):
                 bound = {v: value for group, value in zip(groups, values, strict=True) for v in group}
                 instances.append({**model, **bound})
             safe = [instance for instance in instances if guard is None or truth(guard, instance)]
-            return {"forall": all, "exists": any}[kind](truth(body, instance) for instance in safe)
+            truths = [truth(body, instance) for instance in safe]
+            number = sum(truths)
+            return {
+                "forall": all(truths),
+                "exists": any(truths),
+                "exactly": number == count,
+                "at least": number >= (count or 0),
+                "at most": number <= (count or 0),
+            }[kind]
     raise NotImplementedError(node)

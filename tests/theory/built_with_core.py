@@ -78,6 +78,7 @@ class Core:
         self.constants = declared.constants
         self.propositions = declared.propositions
         self.wrappers = semantics.wrap()
+        self.count_op = semantics.Count
         plain = {name: ltn.Predicate.Lambda(grounding) for name, (_, grounding) in PLAIN_PREDICATES.items()}
         self.predicates = {
             "P": ltn.Predicate(networks()["P"]),
@@ -158,8 +159,10 @@ class Core:
                 ltn.diag(*(self.variables[name] for name in group))
         mask = None if node.guard is None else self.guard(node.guard)
         body = self.formula(node.body)
-        quantifier = self.wrappers.Forall if node.kind == "forall" else self.wrappers.Exists
         bound = [self.variables[name] for name in node.variables]
+        if node.count is not None:
+            return ltn.Wrapper_Count(self.count_op, node.kind)(node.count, bound, body, mask=mask)
+        quantifier = self.wrappers.Forall if node.kind == "forall" else self.wrappers.Exists
         return quantifier(bound, body, mask=mask, **dict(node.options))
 
     def guard(self, node: Node) -> ltn.Formula:

@@ -29,7 +29,7 @@ from ltn.language import (
     Quantifier,
     Xor,
 )
-from ltn.language.names import QUANTIFIERS
+from ltn.language.names import COUNTING, QUANTIFIERS
 from tests.theory.worlds import (
     CLASSES,
     CONSTANTS,
@@ -108,6 +108,8 @@ def with_options_of(semantics: Any, node: Node, positive: bool | None = True) ->
         return with_options_of(semantics, child, sign)
 
     match node:
+        case Quantifier(count=int(), body=body):
+            return replace(node, body=below(body, None if positive is None else True))
         case Quantifier(kind=kind, body=body, options=options):
             known = vars(getattr(semantics, QUANTIFIERS[kind].operator))
             is_turned = semantics.space == "log" and not positive
@@ -307,6 +309,9 @@ class _Writer:
         body = self.formula(depth - 1, inner)
         seen = {*free(body), *(free(guard) if guard else ())}
         body = self.mentioning([name for name in bound if name not in seen], body, inner)
+        if self.chance(25):
+            count = self.draw(st.sampled_from([0, 1, 1, 2, 3, 9]))
+            return Quantifier(self.draw(st.sampled_from(COUNTING)), groups, body, guard, count=count)
         options = self._options() if self.options and self.chance(30) else ()
         return Quantifier(self.choice("forall", "exists"), groups, body, guard, options)
 
