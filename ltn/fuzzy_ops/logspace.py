@@ -194,7 +194,7 @@ class Count_Log(Distribution):
     @staticmethod
     def _zero(dtype: tf.DType) -> float:
         # Below the product of any truths, and so that the sum of two is finite.
-        return float(dtype.min) / 4.0
+        return max(float(dtype.min), float(tf.float32.min)) / 4.0
 
     @classmethod
     def _rows(cls, xs: tf.Tensor, selection: Statistics, log_odds: bool) -> tf.Tensor:

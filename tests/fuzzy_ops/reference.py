@@ -144,7 +144,10 @@ def count_of_all(least: float, most: float) -> Aggregator:
 def count_by_order(least: float, most: float) -> Aggregator:
     def value(xs: Sequence[float]) -> float:
         descending = [1.0, *sorted(xs, reverse=True)]
-        at_least = lambda k: descending[int(k)] if k < len(descending) else 0.0  # noqa: E731
+
+        def at_least(number: float) -> float:
+            return descending[int(number)] if number < len(descending) else 0.0
+
         return min(at_least(least), 1.0 - at_least(most + 1.0))
 
     return value
@@ -153,7 +156,10 @@ def count_by_order(least: float, most: float) -> Aggregator:
 def count_by_sum(least: float, most: float) -> Aggregator:
     def value(xs: Sequence[float]) -> float:
         total = math.fsum(xs)
-        at_least = lambda k: min(max(total - k + 1.0, 0.0), 1.0)  # noqa: E731
+
+        def at_least(number: float) -> float:
+            return min(max(total - number + 1.0, 0.0), 1.0)
+
         return lukasiewicz_and(at_least(least), 1.0 - at_least(most + 1.0))
 
     return value

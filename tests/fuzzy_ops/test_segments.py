@@ -9,14 +9,14 @@ import tensorflow as tf
 
 from ltn import fuzzy_ops as fo
 from ltn.errors import LogicTypeError, LogicValueError
-from tests.fuzzy_ops.cases import AGGREGATORS, LOG_AGGREGATORS, AggregatorCase
+from tests.fuzzy_ops.cases import AGGREGATORS, COUNTS, LOG_AGGREGATORS, AggregatorCase
 from tests.fuzzy_ops.traces import traces_of
 from tests.tolerance import assert_close
 
 Array = np.ndarray[Any, Any]
 Function = Callable[[tf.Tensor], tf.Tensor]
 
-CASES = AGGREGATORS | LOG_AGGREGATORS
+CASES = AGGREGATORS | LOG_AGGREGATORS | COUNTS
 aggregators = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 # Together they use every statistic: both extremes, product, sum, mean, and the largest value spread out.
 FEW = [fo.Aggreg_Min(), fo.Aggreg_ProbSum(), fo.Aggreg_OrLuk(), fo.Aggreg_pMean(6, stable=False)]
