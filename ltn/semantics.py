@@ -222,8 +222,8 @@ class Semantics(BaseSemantics):
     Equiv: Any = None  # composed of And and Implies where it is not given
     Forall: TensorOperator = fuzzy_ops.Aggreg_pMeanError(p=2)
     Exists: TensorOperator = fuzzy_ops.Aggreg_pMean(p=2)
-    Count: TensorOperator = fuzzy_ops.Count_Prod()
     SatAgg: TensorOperator = fuzzy_ops.Aggreg_pMeanError(p=2)
+    Count: TensorOperator = fuzzy_ops.Count_Prod()
 
     def __post_init__(self) -> None:
         if self.Equiv is None:
@@ -280,8 +280,8 @@ class LogSemantics(BaseSemantics):
     Or: TensorOperator = fuzzy_ops.Or_Log()
     Forall: TensorOperator = fuzzy_ops.Aggreg_LogMean()
     Exists: TensorOperator = fuzzy_ops.Aggreg_LogMeanExp()
-    Count: TensorOperator = fuzzy_ops.Count_Log()
     SatAgg: TensorOperator = fuzzy_ops.Aggreg_LogMean()
+    Count: TensorOperator = fuzzy_ops.Count_Log()
 
     if not TYPE_CHECKING:  # type checkers know that there is no such attribute
 

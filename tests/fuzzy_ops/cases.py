@@ -159,6 +159,7 @@ COUNTS: dict[str, AggregatorCase] = {
     )
     for family, (operator, reference) in COUNT_FAMILIES.items()
     for name, bounds in BOUNDS.items()
+    if name in ("exactly 2", "at least 1", "at most 2")
 }
 LOG_CONNECTIVES = {"and log": fo.And_Log(), "or log": fo.Or_Log()}
 

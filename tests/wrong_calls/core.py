@@ -109,6 +109,22 @@ ROWS = [
     ("SatAgg([a, b], mask=[1])", LogicValueError, "`mask` has one number for each of the 2 formulas"),
     ("SatAgg([a, b], p=0.5)", LogicValueError, "`p` must be a finite number of at least 1"),
     (
+        'ltn.Wrapper_Count(ops.Count_Prod(), "forall")',
+        LogicValueError,
+        "`semantics` must be 'exactly', 'at least' or 'at most'",
+    ),
+    ('ltn.Wrapper_Count(ops.Count_Prod, "exactly")', LogicTypeError, "got the class Count_Prod"),
+    (
+        'ltn.Wrapper_Count(ops.Count_Prod(), "exactly")(-1, x, P(x))',
+        LogicValueError,
+        "`count` is a whole number from 0 to 1000000; got -1",
+    ),
+    (
+        'ltn.Wrapper_Count(ops.Count_Prod(), "exactly")(1.5, x, P(x))',
+        LogicValueError,
+        "`count` is a whole number from 0 to 1000000; got 1.5",
+    ),
+    (
         'ltn.Wrapper_Quantifier(ops.Aggreg_Mean(), "all")',
         LogicValueError,
         "`semantics` must be 'forall' or 'exists'",

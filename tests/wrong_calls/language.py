@@ -84,6 +84,31 @@ ROWS = [
     ('lang.negation_normal_form("A")', LogicTypeError, "Expected a part of a formula"),
     ("lang.Number(None)", LogicValueError, "A number in a formula is finite and at least 0"),
     (
+        'lang.Quantifier("forall", (("x",),), lang.Name("A"), count=1)',
+        LogicValueError,
+        "'forall' has no count; got 1.",
+    ),
+    (
+        'lang.Quantifier("exactly", (("x",),), lang.Name("A"))',
+        LogicTypeError,
+        "'exactly' has a count, a whole number; got None.",
+    ),
+    (
+        'lang.Quantifier("at most", (("x",),), lang.Name("A"), count=-1)',
+        LogicValueError,
+        "A count is a whole number from 0 to 1000000; got -1.",
+    ),
+    (
+        'lang.parse("exactly 1.5 x: P(x)")',
+        LogicValueError,
+        "A count is a whole number from 0 to 1000000; got 1.5.",
+    ),
+    (
+        'theory.axiom("at least 2[p=3] x: P(x)")',
+        LogicTypeError,
+        "Count_Prod has no hyper-parameter `p`",
+    ),
+    (
         'lang.Quantifier("forall", 3, lang.Name("A"))',
         LogicTypeError,
         "The `groups` of a quantifier are a tuple of tuples",
