@@ -98,6 +98,12 @@ def check_truths(
     )
 
 
+def size_of(tensor: tf.Tensor, axis: int) -> Any:
+    """The size of an axis: an int where it is known, else a scalar tensor."""
+    size = tensor.shape[axis]
+    return tf.shape(tensor)[axis] if size is None else int(size)
+
+
 def check_sizes(sizes: Sequence[Any], requirement: str) -> list[Any]:
     """The sizes; raise unless they are equal. Sizes unknown when tracing are compared where checks are on."""
     known = [size for size in sizes if isinstance(size, int)]

@@ -5,13 +5,13 @@ from typing import Any
 
 import tensorflow as tf
 
+from ltn import checks
 from ltn.checks import check_sizes
-from ltn.fuzzy_ops import folding
 
 # An int, or a scalar tensor where the size is unknown when tracing.
 Size = Any
 
-size_of = folding.size_of
+size_of = checks.size_of
 
 
 def union(labels: Iterable[Sequence[str]]) -> list[str]:

@@ -14,7 +14,6 @@ from typing import Any
 import tensorflow as tf
 
 from ltn.core import axes
-from ltn.evaluation.counting import counting_of
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.plan import Execution, Plan
@@ -26,6 +25,7 @@ from ltn.evaluation.quantifiers import (
     join_replicas,
     plan_range,
     require_aggregator,
+    what_counts,
 )
 from ltn.evaluation.slices import map_slices
 from ltn.fuzzy_ops.aggregation import Part
@@ -158,7 +158,7 @@ def plan_chunks(
     plan = inner.plan_requests([lambda: PartIn(node, tuple(inner.root(node).items()), owner)])
     yield from ()
     divided = is_divided(planner, node)
-    counting = counting_of(planner, node, negated)
+    counting = what_counts(planner, node, negated)
     free, dense = plan.results[0].axes, planner.settings.dense
     return planner.add(
         QuantifyInChunks(node.kind, node.options, owner, counting, free, node, chunk, dense, divided, plan)
@@ -169,9 +169,7 @@ def plan_part(planner: Planner, request: PartIn) -> Rule:
     """What a quantifier keeps of a slice of its individuals."""
     node = request.node
     found = yield from plan_range(planner, node, dict(request.frame), request.owner)
-    return planner.add(
-        KeepPart(node.kind, node.options, request.owner, counting_of(planner, node, negated=False), found)
-    )
+    return planner.add(KeepPart(node.kind, node.options, request.owner, what_counts(planner, node), found))
 
 
 def longest_group(groundings: Groundings, node: Quantifier) -> tuple[str, ...]:

@@ -57,10 +57,10 @@ class LogOdds(Step):
         return "log-odds"
 
 
-def counting_of(planner: Planner, node: Quantifier, negated: bool) -> Counting | None:
-    """What a quantifier counts; None for one that does not."""
+def counting_of(planner: Planner, node: Quantifier, negated: bool) -> Counting:
+    """What a quantifier counts."""
     if node.count is None:
-        return None
+        raise RuntimeError(f"`{node}` does not count.")
     log_odds = None if planner.space.negates else _is_complement(node.body)
     return Counting(node.kind, node.count, negated, log_odds)
 
@@ -73,14 +73,13 @@ def _is_complement(body: Node) -> bool:
     return all(inner.count is not None for inner in body.walk() if isinstance(inner, Quantifier))
 
 
-def plan_body(planner: Planner, node: Quantifier, frame: Frame, owner: int | None) -> Rule:
-    """The values that a quantifier aggregates.
+def plan_counted(planner: Planner, node: Quantifier, frame: Frame, owner: int | None) -> Rule:
+    """The values of the body of a quantifier that counts.
 
-    The logarithm of a truth near 1 does not tell how far from 1 it is: where it matters, as in a count, the
-    negation tells it.
+    The logarithm of a truth near 1 does not tell how far from 1 it is; the negation tells it.
     """
     holds = yield planner.formula(node.body, frame, owner)
-    if node.count is None or planner.space.negates or not _is_complement(node.body):
+    if planner.space.negates or not _is_complement(node.body):
         return holds
     negation = negation_normal_form(Not(node.body))
     return planner.add(LogOdds(holds, (yield planner.formula(negation, frame, owner))))

@@ -14,7 +14,7 @@ from ltn.core import axes
 from ltn.core.wrappers import aggregate, operands
 from ltn.errors import LogicTypeError
 from ltn.evaluation import guards, replicas
-from ltn.evaluation.counting import Counting, counting_of, plan_body
+from ltn.evaluation.counting import Counting, counting_of, plan_counted
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.plan import Execution, Reader, Step, Value, World
 from ltn.evaluation.planner import IndexOn, Planner, Request, Rule, SizeOf, TuplesOf
@@ -306,8 +306,20 @@ def plan_quantifier(
     found = yield from plan_range(planner, node, frame, owner)
     divided = is_divided(planner, node)
     return planner.add(
-        Quantify(node.kind, node.options, owner, counting_of(planner, node, negated), found, divided)
+        Quantify(node.kind, node.options, owner, what_counts(planner, node, negated), found, divided)
     )
+
+
+def what_counts(planner: Planner, node: Quantifier, negated: bool = False) -> Counting | None:
+    """What a quantifier counts; None for one that does not."""
+    return None if node.count is None else counting_of(planner, node, negated)
+
+
+def _plan_body(planner: Planner, node: Quantifier, frame: Frame, owner: int | None) -> Rule:
+    """The values that a quantifier aggregates."""
+    if node.count is not None:
+        return (yield from plan_counted(planner, node, frame, owner))
+    return (yield planner.formula(node.body, frame, owner))
 
 
 def plan_range(
@@ -324,12 +336,12 @@ def plan_range(
         mask = None if node.guard is None else (yield planner.guard(node.guard, outer))
         if planner.settings.traced and has_variables(planner, node):
             yield planner.formula(node.body, narrow(planner, node, outer), owner)
-        body = yield from plan_body(planner, node, outer, owner)
+        body = yield from _plan_body(planner, node, outer, owner)
         return OverAxes(
             body, bound, mask, tuple(filter(None, (add_weights(planner, axis) for axis in bound)))
         )
     inner = narrow(planner, node, outer)
-    body = yield from plan_body(planner, node, inner, owner)
+    body = yield from _plan_body(planner, node, inner, owner)
     label = inner[planner.free(node.guard)[0]] if node.guard is not None else ""
     tuples = planner.frames.tuples(label)
     if tuples is None:

@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 
 import tensorflow as tf
 
+from ltn.checks import size_of
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops.aggregation import Aggregator
 from ltn.fuzzy_ops.arguments import check_empty
-from ltn.fuzzy_ops.folding import Folding, size_of
+from ltn.fuzzy_ops.folding import Folding
 from ltn.fuzzy_ops.selection import Statistics
 
 

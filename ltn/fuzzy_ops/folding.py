@@ -7,9 +7,11 @@ longer row. Pairs of pairs are combined next, so that n values take log2(n) roun
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import tensorflow as tf
+
+from ltn.checks import size_of
 
 # Where the number of values is not known when tracing, so many at a time are combined in pairs, and what they
 # give one after the other: a loop over pairs would change shapes, which XLA does not compile.
@@ -28,12 +30,6 @@ class Folding(NamedTuple):
     combine: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
     nothing: Callable[[int | tf.Tensor, tf.DType], tf.Tensor]
     longest: int
-
-
-def size_of(tensor: tf.Tensor, axis: int) -> Any:
-    """The size of an axis: an int where it is known, else a scalar tensor."""
-    size = tensor.shape[axis]
-    return tf.shape(tensor)[axis] if size is None else int(size)
 
 
 def fold_rows(values: tf.Tensor, folding: Folding) -> tf.Tensor:

@@ -6,7 +6,8 @@ import math
 
 import tensorflow as tf
 
-from ltn.fuzzy_ops.folding import Folding, fold_rows, fold_segments, size_of
+from ltn.checks import size_of
+from ltn.fuzzy_ops.folding import Folding, fold_rows, fold_segments
 
 
 class Statistics(abc.ABC):

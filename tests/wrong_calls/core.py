@@ -111,16 +111,16 @@ ROWS = [
     (
         'ltn.Wrapper_Count(ops.Count_Prod(), "forall")',
         LogicValueError,
-        "`semantics` must be 'exactly', 'at least' or 'at most'",
+        "`semantics` must be 'exactly' or 'at least' or 'at most'",
     ),
     ('ltn.Wrapper_Count(ops.Count_Prod, "exactly")', LogicTypeError, "got the class Count_Prod"),
     (
-        'ltn.Wrapper_Count(ops.Count_Prod(), "exactly")(-1, x, P(x))',
+        'ltn.Wrapper_Count(ops.Count_Prod(), "exactly")(-1, v, phi)',
         LogicValueError,
         "`count` is a whole number from 0 to 1000000; got -1",
     ),
     (
-        'ltn.Wrapper_Count(ops.Count_Prod(), "exactly")(1.5, x, P(x))',
+        'ltn.Wrapper_Count(ops.Count_Prod(), "exactly")(1.5, v, phi)',
         LogicValueError,
         "`count` is a whole number from 0 to 1000000; got 1.5",
     ),

@@ -350,12 +350,12 @@ ROWS = [
     (
         'lang.Quantifier("all", (("x",),), lang.Name("A"))',
         LogicValueError,
-        "A quantifier is 'forall' or 'exists'",
+        "A quantifier is 'forall', 'exists', 'exactly', 'at least' or 'at most'",
     ),
     (
         'lang.Quantifier(["forall"], (("x",),), lang.Name("A"))',
         LogicValueError,
-        "A quantifier is 'forall' or 'exists'",
+        "A quantifier is 'forall', 'exists', 'exactly', 'at least' or 'at most'",
     ),
     (
         'lang.Quantifier("forall", (), lang.Name("A"))',
