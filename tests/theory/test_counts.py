@@ -12,6 +12,7 @@ import tensorflow as tf
 
 import ltn
 import ltn.plot
+from ltn.language import parse
 from tests.fuzzy_ops import reference as ref
 from tests.tolerance import assert_close
 
@@ -138,9 +139,8 @@ class TestLearning:
         theory.variable("x", things)
         network = keras.Sequential([keras.Input((1,)), layer, keras.layers.Flatten()])
         theory.predicate("kind", (things, kinds), ltn.Predicate.FromLogits(network, activation))
-        theory.axiom("at most 1 x: kind(x, 0)")
         with tf.GradientTape() as tape:
-            [value] = theory.evaluation(theory.space, {}).ground([theory.axiom_list[0].tree])
+            [value] = theory.evaluation(theory.space, {}).ground([parse("at most 1 x: kind(x, 0)")])
         slopes = tape.gradient(value.tensor, layer.embeddings)
         # Two of three would have to be false.
         assert_close(value.tensor, np.log(3.0) - 80.0, rtol=1e-5)
