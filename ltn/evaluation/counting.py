@@ -11,7 +11,7 @@ from ltn.core import axes
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import Planner, Rule
-from ltn.language import Node, Not, Quantifier, negation_normal_form
+from ltn.language import Node, Quantifier
 from ltn.language.names import QUANTIFIERS
 
 
@@ -81,5 +81,5 @@ def plan_counted(planner: Planner, node: Quantifier, frame: Frame, owner: int | 
     holds = yield planner.formula(node.body, frame, owner)
     if planner.space.negates or not _is_complement(node.body):
         return holds
-    negation = negation_normal_form(Not(node.body))
-    return planner.add(LogOdds(holds, (yield planner.formula(negation, frame, owner))))
+    fails = yield planner.formula(planner.negation(node.body), frame, owner)
+    return planner.add(LogOdds(holds, fails))

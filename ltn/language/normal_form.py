@@ -50,11 +50,13 @@ def _combine(node: Node, below: tuple[_Both, ...]) -> _Both:
         case Name() | Apply() | Comparison(), _:
             return _Both(node, Not(node, span=span))
         case Not(), (operand,):
-            return _Both(operand.fails, operand.holds)
+            # Before an atom or a count it stays.
+            stays = isinstance(operand.fails, Not) and operand.fails.operand is node.operand
+            return _Both(node if stays else operand.fails, operand.holds)
         case And(), (a, b):
-            return _Both(And(a.holds, b.holds, span=span), Or(a.fails, b.fails, span=span))
+            return _Both(_keep(node, a.holds, b.holds), Or(a.fails, b.fails, span=span))
         case Or(), (a, b):
-            return _Both(Or(a.holds, b.holds, span=span), And(a.fails, b.fails, span=span))
+            return _Both(_keep(node, a.holds, b.holds), And(a.fails, b.fails, span=span))
         case Implies(), (a, b):
             return _Both(Or(a.fails, b.holds, span=span), And(a.holds, b.fails, span=span))
         case Iff(), (a, b):
@@ -66,8 +68,17 @@ def _combine(node: Node, below: tuple[_Both, ...]) -> _Both:
             not_all = Or(a.fails, b.fails, span=span), And(a.holds, b.holds, span=span)
             return _Both(And(some[0], not_all[0], span=span), Or(some[1], not_all[1], span=span))
         case Quantifier(), (body,):
-            holds, dual = replace(node, body=body.holds), QUANTIFIERS[node.kind].dual
+            holds = node if body.holds is node.body else replace(node, body=body.holds)
+            dual = QUANTIFIERS[node.kind].dual
             # A count is of what holds: there is no count of what fails that would be its negation.
             fails = Not(holds, span=span) if dual is None else replace(node, kind=dual, body=body.fails)
             return _Both(holds, fails)
     raise LogicTypeError(f"Only formulas have a negation normal form; `{node}` is a term.")
+
+
+def _keep(node: Binary, left: Node, right: Node) -> Node:
+    """The node with other operands: itself if they are its own.
+
+    Equal trees that are not the same are compared from top to bottom; a deep one is, at each of its nodes.
+    """
+    return node if left is node.left and right is node.right else replace(node, left=left, right=right)
