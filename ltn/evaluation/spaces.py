@@ -22,7 +22,7 @@ class Space(Protocol):
     """How formulas are evaluated."""
 
     semantics: Any
-    # Whether a count takes the negation of its body from the body itself, by an operator, as all formulas do.
+    # Whether negation is an operator; else formulas come in normal form, and what is negated negates itself.
     negates: bool
 
     def prepare(self, formula: Node) -> Node:
