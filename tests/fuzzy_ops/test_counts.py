@@ -207,7 +207,7 @@ class TestManyIndividuals:
             return sum(tensor.shape.num_elements() or 0 for tensor in outputs)
 
         # Every tensor that there ever is, forward and backward, so that the factor is no secret.
-        for n, k in ((1000, 1), (1000, 30), (4000, 30), (1000, 400)):
+        for n, k in ((1000, 1), (4000, 30), (1000, 400)):
             assert largest(n, k) < 200 * n * (k + 2)
 
 
@@ -223,7 +223,8 @@ def test_sizes_may_be_unknown_when_tracing(operator: Any, jit: bool) -> None:
     compiled = tf.function(
         run, autograph=False, jit_compile=jit, input_signature=[tf.TensorSpec([None, None])]
     )
-    for rows in (xs, xs[:64], xs[:2], xs[:1]):
+    # XLA compiles anew for each size.
+    for rows in (xs,) if jit else (xs, xs[:64], xs[:2], xs[:1]):
         for found, expected in zip(compiled(rows), run(tf.constant(rows)), strict=True):
             # XLA sums in another order; logarithms near -50 have neighbours 4e-6 apart.
             assert_close(found, expected, rtol=1e-4, atol=1e-5)
