@@ -48,7 +48,8 @@ def fold_rows(values: tf.Tensor, folding: Folding) -> tf.Tensor:
 
 
 def _fold_blocks(values: tf.Tensor, n: tf.Tensor, rest: list[int | tf.Tensor], folding: Folding) -> tf.Tensor:
-    blocks = (n + _BLOCK - 1) // _BLOCK
+    # One at least: XLA has no loop over nothing.
+    blocks = tf.maximum((n + _BLOCK - 1) // _BLOCK, 1)
     padding = tf.broadcast_to(folding.nothing(rest[-1], values.dtype), [blocks * _BLOCK - n, *rest])
     # The values of a block need not be neighbours.
     grouped = tf.reshape(tf.concat([values, padding], 0), [_BLOCK, blocks, *rest])
