@@ -118,6 +118,9 @@ class Counted:
         self.operator = operator
         self.bounds = bounds
 
+    def __repr__(self) -> str:
+        return f"{self.operator} {self.bounds}"
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.operator(*args, **kwargs, **self.bounds)
 

@@ -100,7 +100,7 @@ def test_p_is_a_number_or_a_tensor_and_learns(operator: Any) -> None:
     assert_close(segmented(xs, 5), dense[0])
 
 
-@pytest.mark.parametrize("operator", FEW, ids=str)
+@pytest.mark.parametrize("operator", [*FEW, COUNTS["prod exactly 2"].operator], ids=str)
 def test_compiled_for_any_number_of_tuples_and_segments(operator: Any) -> None:
     def gradients(xs: tf.Tensor, ids: tf.Tensor, count: tf.Tensor) -> list[tf.Tensor]:
         return value_and_gradients(lambda xs: operator.segments(xs, ids, count, axis=1), xs)
