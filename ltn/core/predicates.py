@@ -10,7 +10,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from ltn.checks import check, check_truths
+from ltn.checks import check, check_truths, layer_name
 from ltn.core import axes
 from ltn.core.expressions import Formula, Term
 from ltn.core.models import (
@@ -328,7 +328,7 @@ class Predicate(Symbol):
         labels = check_names(names)
         classifier = classifier_of(network, activation_function, with_class_indexing=True)
         return {
-            name: cls._of_classifier(classifier, name, Head(place, labels))
+            name: cls._of_classifier(classifier, layer_name(name), Head(place, labels))
             for place, name in enumerate(labels)
         }
 

@@ -29,6 +29,7 @@ from ltn.evaluation.quantifiers import (
 from ltn.evaluation.slices import map_slices
 from ltn.fuzzy_ops.aggregation import Part
 from ltn.language import Node, Quantifier
+from ltn.language.names import axis_text
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class QuantifyInChunks(Aggregation):
         group = longest_group(groundings, self.node)
         # They are read outside the loop: inside it, replicas would have to meet in every slice.
         counts = [axes.size_of(groundings.variable(variable), 0) for variable in group]
-        count = _known_size(check_same_size(f"diag({', '.join(group)})", counts))
+        count = _known_size(check_same_size(axis_text(group), counts))
         for variable in filter(groundings.is_weighted, groundings.signature.variables):
             groundings.weights(variable)
         others = combinations(groundings, self.node, lambda v: axes.size_of(groundings.variable(v), 0), group)

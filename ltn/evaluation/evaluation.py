@@ -36,7 +36,7 @@ from ltn.evaluation.spaces import Space
 from ltn.evaluation.table import PlanTable
 from ltn.fuzzy_ops.base import ProjectedConnective
 from ltn.language import Binary, Node, Not, Quantifier
-from ltn.language.names import FORALL
+from ltn.language.names import FORALL, axis_text
 
 RULES: Rules = {
     FormulaIn: formulas.plan_formula,
@@ -146,7 +146,8 @@ class Evaluation:
         for node, result, tensor in zip(nodes, plan.results, found, strict=True):
             order = world.groundings.signature.free_variables(node)
             kind = Formula if self._is_formula(node) else Term
-            grounded.append(kind(axes.reorder(tensor, result.axes, order), order))
+            labels = [axis_text([variable]) for variable in order]
+            grounded.append(kind(axes.reorder(tensor, result.axes, labels), order))
         return grounded
 
     def plan(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> Plan:

@@ -11,6 +11,8 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any
 
+from ltn.language.names import axis_text
+
 # The axis of each variable, by label.
 Frame = Mapping[str, str]
 
@@ -47,7 +49,8 @@ class Frames:
 
     def bind(self, variables: Sequence[str]) -> str:
         """The axis of a variable, or of the variables of a `diag`; its label."""
-        label = variables[0] if len(variables) == 1 else f"diag({', '.join(variables)})"
+        # In quotes a variable cannot be taken for a diagonal or for tuples, whatever its name.
+        label = axis_text(variables)
         self.groups[label] = tuple(variables)
         return label
 

@@ -19,8 +19,8 @@ from ltn.language import Domain, Signature
 _in_force: contextvars.ContextVar[Groundings | None] = contextvars.ContextVar("groundings", default=None)
 
 
-# The weights of the rows of a batch, among its data; not a legal name.
-ROW_WEIGHTS = "row weights"
+# The weights of the rows of a batch, among its data; the line break makes it no legal name.
+ROW_WEIGHTS = "row\nweights"
 # Where individuals come from: the kind, "data", "gathered" (the data of all replicas), "choice", "domain" or
 # "slice", and a name.
 Source = tuple[str, str]

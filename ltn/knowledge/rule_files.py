@@ -11,6 +11,7 @@ from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.files import replacing, unreadable
 from ltn.language import Node, Signature, layout
 from ltn.language.diagnostics import locate
+from ltn.language.names import written
 from ltn.language.parser import read_entries, read_in_place
 from ltn.language.syntax_errors import MisreadError
 
@@ -66,7 +67,9 @@ def write(knowledge: Axioms, path: str | Path) -> None:
     code = [axiom.name for axiom in knowledge.axiom_list if axiom.tree is None]
     if code:
         raise LogicValueError(f"The axioms {', '.join(code)} are Python code, which has no text to write.")
-    lines = [f"# {variable}: {domain.name}" for variable, domain in knowledge.signature.variables.items()]
+    lines = [
+        f"# {written(variable)}: {domain.name}" for variable, domain in knowledge.signature.variables.items()
+    ]
     for axiom in knowledge.axiom_list:
         settings = []
         if axiom.proposition is not None or axiom.weight != 1.0:
@@ -74,7 +77,7 @@ def write(knowledge: Axioms, path: str | Path) -> None:
         if not axiom.active:
             settings.append("active=false")
         brackets = f" [{', '.join(settings)}]" if settings else ""
-        lines.append(f"{axiom.name}{brackets}: {axiom}")
+        lines.append(f"{written(axiom.name)}{brackets}: {axiom}")
     with replacing(path) as unfinished:
         Path(unfinished).write_text("\n".join(lines) + "\n", encoding="utf-8")
 

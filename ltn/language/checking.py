@@ -185,7 +185,7 @@ class _Checker:
 
     def _check_application(self, node: syntax.Apply, below: tuple[Sort, ...]) -> None:
         symbol, vocabulary = node.symbol, self.vocabulary
-        place = node.span and Span(node.span.start, node.span.start + len(symbol))
+        place = node.symbol_span or node.span
         kind = vocabulary.kind(symbol)
         if kind is None:
             known = [*vocabulary.predicates, *vocabulary.functions, *BUILT_INS]

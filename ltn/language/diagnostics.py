@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.language.names import list_names, nearest
+from ltn.language.names import list_names, nearest, written
 from ltn.language.sorts import Vocabulary
 from ltn.language.syntax import Name, Quantifier
 from ltn.language.tree import Node, Span
@@ -75,7 +75,7 @@ class Complaints:
         elif name in self.vocabulary.domains:
             hint = "it is a domain: declare a variable of it."
         else:
-            hint = f"declared: {list_names(known)}." if known else "none is declared."
+            hint = f"declared: {list_names(list(map(written, known)))}." if known else "none is declared."
         self.of_value(f"There is no {what} '{name}'; {hint}", place)
 
 

@@ -13,6 +13,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.language import layout, syntax, tree
 from ltn.language.diagnostics import locate
+from ltn.language.names import read_name
 from ltn.language.syntax_errors import MisreadError, explain
 from ltn.language.tree import Node, Span
 
@@ -178,12 +179,13 @@ class _Builder(Transformer[Token, Node]):
         return _PlacedNode(syntax.Number(_value(digits), span=_span(digits)), *_span(digits))
 
     def name(self, name: Token) -> _PlacedNode:
-        return _PlacedNode(syntax.Name(str(name), span=_span(name)), *_span(name))
+        return _PlacedNode(syntax.Name(_name(name), span=_span(name)), *_span(name))
 
     def apply(self, symbol: Token, _: Token, *rest: _PlacedNode | Token) -> _PlacedNode:
         span = Span(_start(symbol), _span(rest[-1]).end)
         arguments = tuple(piece.node for piece in rest if isinstance(piece, _PlacedNode))
-        return _PlacedNode(syntax.Apply(str(symbol), arguments, span=span), *span)
+        node = syntax.Apply(_name(symbol), arguments, span=span, symbol_span=_span(symbol))
+        return _PlacedNode(node, *span)
 
     def parentheses(self, opening: Token, inner: _PlacedNode, closing: Token) -> _PlacedNode:
         return _PlacedNode(inner.node, _start(opening), _span(closing).end)
@@ -200,7 +202,7 @@ class _Builder(Transformer[Token, Node]):
         span = Span(_start(sign), body.end)
         node = syntax.Quantifier(
             sign.type.lower(),  # the tokens are named as the kinds
-            tuple(tuple(str(name) for name in group) for group in groups),
+            tuple(tuple(map(_name, group)) for group in groups),
             body.node,
             guard,
             tuple((option.name, option.value) for option in options),
@@ -222,7 +224,7 @@ class _Builder(Transformer[Token, Node]):
 
     def option(self, name: Token, _: Token, *number: Token) -> _Option:
         value = _value(number[-1])
-        return _Option(str(name), -value if len(number) == 2 else value, _span(name))
+        return _Option(_name(name), -value if len(number) == 2 else value, _span(name))
 
     def groups(self, *pieces: _Group | Token) -> list[_Group]:
         return [piece for piece in pieces if isinstance(piece, list)]
@@ -273,6 +275,13 @@ def _span(piece: Token | _PlacedNode) -> Span:
     if isinstance(piece, _PlacedNode):
         return Span(piece.start, piece.end)
     return Span(_start(piece), _start(piece) + len(piece))
+
+
+def _name(token: Token) -> str:
+    try:
+        return read_name(token)
+    except LogicValueError as error:
+        raise MisreadError(str(error), _span(token)) from None
 
 
 def _value(digits: Token) -> float:

@@ -165,7 +165,7 @@ class Signature:
         if symbol not in self.predicates and symbol not in self.functions:
             raise LogicValueError(f"There is no predicate or function {symbol!r}.")
         inputs = self.predicates[symbol] if symbol in self.predicates else self.functions[symbol][0]
-        return f"{symbol}({', '.join(domain.name for domain in inputs)})"
+        return f"{names.written(symbol)}({', '.join(domain.name for domain in inputs)})"
 
     names_of = staticmethod(names.names_of)
 

@@ -97,8 +97,12 @@ def _box(trace: Trace, space: Space) -> Box:
         case _:
             raise LogicTypeError(f"Expected a part of a formula; got a {type(node).__name__}.")
     below = [_box(part, space) for part in _operands(trace)]
-    below += [Box(fit_text(text(term, unicode=True), 24, lines=3)) for term in terms]
+    below += [Box(fit_text(_term(term), 24, lines=3)) for term in terms]
     return Box(label, _describe_truths(truths), float(np.mean(truths)) if truths.size else np.nan, below)
+
+
+def _term(node: Node) -> str:
+    return node.name if isinstance(node, Name) else text(node, unicode=True)
 
 
 def _describe_truths(truths: np.ndarray) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from ltn.knowledge.axiom_tables import axiom_table, origin_of
 from ltn.knowledge.axioms import KnowledgeBase
 from ltn.language import Domain
+from ltn.language.names import written
 from ltn.markup import Markup, element, join, table
 
 # How many symbols of a kind, and how many axioms, a page shows.
@@ -99,7 +100,7 @@ def _domain(domain: Domain) -> str:
 
 
 def _head(symbol: str, inputs: tuple[Domain, ...]) -> str:
-    return f"{symbol}({', '.join(domain.name for domain in inputs)})"
+    return f"{written(symbol)}({', '.join(domain.name for domain in inputs)})"
 
 
 def _first(entries: list[str], most: int) -> list[str]:

@@ -19,7 +19,7 @@ from ltn.knowledge.data import Data
 from ltn.knowledge.questions import Knowledge, Question
 from ltn.knowledge.satisfaction import note, satisfaction
 from ltn.language import Node, Quantifier
-from ltn.language.names import NAME
+from ltn.language.names import PLAIN
 from ltn.semantics import BaseSemantics
 from ltn.theory.report_frames import Report
 
@@ -106,7 +106,7 @@ def explain(
 def _formula_of(theory: ReportedTheory, axiom: str | Node | Axiom) -> tuple[Node, Axiom | None]:
     """The closed formula that is meant, and the axiom that it belongs to, if there is one."""
     is_axiom = isinstance(axiom, Axiom)
-    if isinstance(axiom, str) and re.fullmatch(NAME, axiom):
+    if isinstance(axiom, str) and re.fullmatch(PLAIN, axiom):
         is_axiom = axiom not in theory.signature.propositions
     if is_axiom and not isinstance(axiom, Node):
         found = theory.find(axiom)

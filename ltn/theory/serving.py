@@ -9,6 +9,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from ltn.checks import layer_name
 from ltn.core import Term
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
@@ -56,7 +57,9 @@ def export(
         archive.add_endpoint(name, _on_rows(symbol, len(domains)), _inputs(name, symbol, domains))
     if theory.axiom_list and SATISFACTION not in theory.language.symbols:
         needed = theory.knowledge.open_variables()
-        data = {variable: _rows_of(signature.variables[variable], variable) for variable in needed}
+        data = {
+            variable: _rows_of(signature.variables[variable], layer_name(variable)) for variable in needed
+        }
         archive.add_endpoint(SATISFACTION, _truths(theory), [data] if data else [])
     archive.write_out(filepath, verbose=verbose)
 

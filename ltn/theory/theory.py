@@ -52,7 +52,9 @@ class Weights(list[Any]):
         super().__init__(weights)
         self._declare = declare
 
-    def __call__(self, names: str, domain: Domain, values: Any = None) -> list[DeclaredVariable]:
+    def __call__(
+        self, names: str | Sequence[str], domain: Domain, values: Any = None
+    ) -> list[DeclaredVariable]:
         """Declare logical variables."""
         return self._declare(names, domain, values)
 

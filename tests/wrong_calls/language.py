@@ -258,9 +258,9 @@ ROWS = [
         "The domain 'people' of the constant 'a' is not declared",
     ),
     (
-        'S = lang.Signature(); S.add_domain(people); S.add_constant("forall", people)',
+        'S = lang.Signature(); S.add_domain(people); S.add_constant("\\n", people)',
         LogicValueError,
-        "'forall' cannot name a constant: it is a keyword of the",
+        "cannot name a constant: a name has at least one character",
     ),
     (
         'S = lang.Signature(); S.add_domain(people); S.add_variable("people", people)',
@@ -289,7 +289,22 @@ ROWS = [
     ),
     ('theory.signature.written("nope")', LogicValueError, "There is no predicate or function 'nope'"),
     ('theory.signature.written("A")', LogicValueError, "There is no predicate or function 'A'"),
-    ("theory.signature.names_of(3)", LogicTypeError, "Names are given as one string, as 'x, y'"),
+    ("theory.signature.names_of(3)", LogicTypeError, "Names are one string, as 'a, b', or a list"),
+    (
+        'theory.signature.names_of("x, a-b")',
+        LogicValueError,
+        "'a-b' in 'x, a-b' needs quotes, 'a-b': without them a name begins with a letter",
+    ),
+    (
+        "lang.parse(r\"'a\\q'\")",
+        LogicValueError,
+        "In quotes a backslash stands before a quote or a backslash; for a backslash write two.",
+    ),
+    (
+        "ltn.Theory().axioms(r\"'a\\q': A\")",
+        LogicValueError,
+        "In quotes a backslash stands before a quote or a backslash; for a backslash write two.",
+    ),
     (
         'theory.signature.names_of("")',
         LogicValueError,
