@@ -191,8 +191,12 @@ def combinations(
     free: list[tuple[str, ...]] = [(variable,) for variable in groundings.signature.free_variables(node)]
     paths: list[list[tuple[str, ...]]] = []
     pending: list[tuple[Node, list[tuple[str, ...]]]] = [(node, free)]
+    seen: set[tuple[int, tuple[tuple[str, ...], ...]]] = set()
     while pending:
         inner, path = pending.pop()
+        if (id(inner), tuple(path)) in seen:
+            continue
+        seen.add((id(inner), tuple(path)))
         if isinstance(inner, Quantifier):
             path = [*path, *inner.groups]
             paths.append(path)

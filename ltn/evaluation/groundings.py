@@ -88,23 +88,28 @@ class Groundings:
     def _whole_source(self, variable: str) -> Source | None:
         domain = self.signature.variables[variable]
         data = "gathered" if variable in self._shared else "data"
-        if variable in self.data:
-            return (data, variable)
-        if variable in self.choices:
-            return ("choice", variable)
+        declared = self._declared(variable)
+        if declared in self.data:
+            return (data, declared)
+        if declared in self.choices:
+            return ("choice", declared)
         if domain.name in self.data:
             return (data, domain.name)
         if domain.features is not None or self._tables_of(domain):
             return ("domain", domain.name)
         return None
 
+    def _declared(self, variable: str) -> str:
+        """The variable itself, or the one that it is a copy of."""
+        return self.signature.copies.get(variable, variable)
+
     def is_fixed(self, name: str) -> bool:
         """Whether a variable or constant is the same in every evaluation: neither data nor learned."""
         if name in self.signature.constants:
             domain = self.signature.constants[name]
             return domain.names is not None and domain.features is not None
-        kind, _ = self.source(name) or ("none", "")
-        if kind == "choice" and self.choices[name].features is not None:
+        kind, origin = self.source(name) or ("none", "")
+        if kind == "choice" and self.choices[origin].features is not None:
             return True
         return kind in ("choice", "domain") and self.signature.variables[name].features is not None
 
@@ -127,6 +132,15 @@ class Groundings:
     def without_data(self) -> Groundings:
         """The groundings that depend neither on data nor on what is learned."""
         return Groundings(self.signature, {}, self.choices, {})
+
+    def with_copies(self, copies: Mapping[str, str]) -> Groundings:
+        """These groundings, with copies of declared variables, which range over the same individuals."""
+        variables = {copy: self.signature.variables[declared] for copy, declared in copies.items()}
+        twin = Groundings(
+            self.signature.with_variables(variables, copies), self.tables, self.choices, self.data
+        )
+        twin._found, twin._shared, twin._slices = self._found, self._shared, self._slices
+        return twin
 
     def share(self, variables: Iterable[str]) -> Groundings:
         """These groundings, in which some variables over data range over the data of all replicas."""
@@ -167,7 +181,7 @@ class Groundings:
         domain = self.signature.variables[variable]
         kind, name = self.source(variable) or ("data", "")
         if kind == "choice":
-            return list(self.choices[variable].names) or None
+            return list(self.choices[name].names) or None
         if kind == "domain":
             return self._names_of(domain)
         labels = self.data.labels if isinstance(self.data, LabelledData) else {}
@@ -177,10 +191,10 @@ class Groundings:
         """Whether a variable ranges over declared individuals of its domain, or a constant is one of them."""
         if name in self.signature.constants:
             return self.signature.constants[name].name not in self.data
-        kind, _ = self.source(name) or ("none", "")
+        kind, origin = self.source(name) or ("none", "")
         if self.signature.variables[name].name in self.data:
             return False
-        return kind == "domain" or (kind == "choice" and self.choices[name].features is None)
+        return kind == "domain" or (kind == "choice" and self.choices[origin].features is None)
 
     def places(self, name: str) -> np.ndarray:
         """Where the individuals of a variable, or a constant, stand among those of their domain."""
@@ -191,8 +205,8 @@ class Groundings:
         found = self._places[domain.name]
         if is_constant:
             return np.array(found[name])
-        if name in self.choices:
-            return np.array([found[other] for other in self.choices[name].names], int)
+        if self._declared(name) in self.choices:
+            return np.array([found[other] for other in self.choices[self._declared(name)].names], int)
         return np.arange(self.count(name) or 0)
 
     def variable(self, name: str) -> tf.Tensor:
@@ -287,7 +301,7 @@ class Groundings:
 
     def explain_missing(self, variable: str) -> str:
         """The message for a variable that has no individuals."""
-        domain = self.signature.variables[variable].name
+        domain, variable = self.signature.variables[variable].name, self._declared(variable)
         given = ", ".join(f"'{name}'" for name in self.data if name != ROW_WEIGHTS) or "none"
         return (
             f"The variable '{variable}' has no individuals: give data for it, as {{'{variable}': array}} "

@@ -49,6 +49,8 @@ _QUOTED = r"'(?:\\.|(?!['\\]).)*'"
 # The same as the terminal NAME of the grammar; a test compares them.
 NAME = rf"(?:{PLAIN}|{_QUOTED})"
 KEYWORDS = tuple(sorted(("and", "diag", "not", "or", "where", *QUANTIFIERS)))
+# Keywords where no name can stand, and names elsewhere.
+SOFT_KEYWORDS = ("define", "for")
 # The Euclidean norm of a term, a number; and the absolute value, feature by feature.
 BUILT_INS = ("abs", "norm")
 

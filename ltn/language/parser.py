@@ -14,6 +14,7 @@ from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.language import layout, syntax, tree
 from ltn.language.diagnostics import locate
 from ltn.language.names import read_name
+from ltn.language.statements import Definition, Diagonals, Parameter
 from ltn.language.syntax_errors import MisreadError, explain
 from ltn.language.tree import Node, Span
 
@@ -154,6 +155,28 @@ class _Builder(Transformer[Token, Node]):
     def start(self, read: _PlacedNode) -> Node:
         return read.node
 
+    def definition(self, _: Token, name: Token, *rest: Parameter | Token | _PlacedNode) -> Node:
+        body = rest[-1]
+        parameters = tuple(piece for piece in rest if isinstance(piece, Parameter))
+        if not isinstance(body, _PlacedNode):
+            raise RuntimeError("A definition ends with its body.")
+        span = Span(_start(_), body.end)
+        return Definition(_name(name), parameters, body.node, span=span, name_span=_span(name))
+
+    def parameter(self, name: Token, *domain: Token) -> Parameter:
+        if not domain:
+            return Parameter(_name(name), None, _span(name))
+        return Parameter(_name(name), _name(domain[-1]), _span(name), _span(domain[-1]))
+
+    def diagonals(self, body: _PlacedNode, _: Token, *pieces: _Group | Token) -> Node:
+        groups = self.groups(*pieces)
+        names = tuple(tuple(map(_name, group)) for group in groups)
+        spans = tuple(_span(name) for group in groups for name in group)
+        return Diagonals(body.node, names, span=Span(body.start, spans[-1].end + 1), variable_spans=spans)
+
+    def word(self, word: Token) -> Token:
+        return word.update(type="NAME")
+
     def connect(self, left: _PlacedNode, sign: Token, right: _PlacedNode) -> _PlacedNode:
         span = Span(left.start, right.end)
         return _PlacedNode(syntax.CONNECTIVES[sign.type](left.node, right.node, span=span), *span)
@@ -231,6 +254,8 @@ class _Builder(Transformer[Token, Node]):
 
     def group(self, *tokens: Token) -> _Group:
         return [token for token in tokens if token.type == "NAME"]
+
+    diagonal = group
 
     def guard(self, *pieces: _PlacedNode | Token) -> Node | None:
         return next((piece.node for piece in pieces if isinstance(piece, _PlacedNode)), None)

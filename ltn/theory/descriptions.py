@@ -25,6 +25,7 @@ def description(name: str, knowledge: KnowledgeBase) -> str:
         "function": len(signature.functions),
         "predicate": len(signature.predicates),
         "proposition": len(signature.propositions),
+        "definition": len(signature.definitions),
         "axiom": len(knowledge.axiom_list),
     }
     parts = [f"{count} {what}{'s' * (count != 1)}" for what, count in counts.items() if count]
@@ -89,6 +90,7 @@ def _symbols(knowledge: KnowledgeBase) -> dict[str, list[str]]:
             f"{name}{', learned' if proposition.trainable else ''}"
             for name, proposition in language.propositions.items()
         ],
+        "Definitions": [str(definition) for definition in signature.definitions.values()],
     }
 
 

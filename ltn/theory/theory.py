@@ -22,6 +22,7 @@ from ltn.files import describe
 from ltn.knowledge import questions
 from ltn.knowledge.axioms import Axiom, AxiomList, KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
+from ltn.knowledge.definitions import define
 from ltn.knowledge.language import Language
 from ltn.knowledge.questions import Question
 from ltn.knowledge.satisfaction import satisfaction, truths_by_name
@@ -165,6 +166,7 @@ class Theory(keras.Model):
 
     axiom = delegate_to("knowledge", KnowledgeBase.axiom)
     axioms = delegate_to("knowledge", KnowledgeBase.axioms)
+    define = define
     find = delegate_to("knowledge", KnowledgeBase.find)
     __getitem__ = delegate_to("knowledge", KnowledgeBase.find)
     remove = delegate_to("knowledge", KnowledgeBase.remove)
