@@ -37,6 +37,7 @@ from ltn.evaluation.table import PlanTable
 from ltn.fuzzy_ops.base import ProjectedConnective
 from ltn.language import Apply, Binary, Node, Not, Quantifier
 from ltn.language.names import FORALL, axis_text
+from ltn.language.statements import Diagonals
 
 RULES: Rules = {
     FormulaIn: formulas.plan_formula,
@@ -136,6 +137,8 @@ class Evaluation:
     def ground(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> list[Any]:
         """The groundings of terms and formulas, over their free variables in order of appearance.
 
+        The variables of a diagonal have one axis, which has its text as a label.
+
         Formulas are given as they are written, and errors show them so; their tensors hold values of the
         space. `options` gives each of them the options of quantifiers that its text does not set.
         """
@@ -145,10 +148,11 @@ class Evaluation:
         found = Execution(world, options).run(plan)
         grounded: list[Any] = []
         for node, result, tensor in zip(nodes, plan.results, found, strict=True):
-            order = world.groundings.signature.free_variables(node)
+            groups = groups_of(world.groundings.signature.free_variables(node), node)
             kind = Formula if self._is_formula(node) else Term
-            labels = [axis_text([variable]) for variable in order]
-            grounded.append(kind(axes.reorder(tensor, result.axes, labels), order))
+            labels = [group[0] if len(group) == 1 else axis_text(group) for group in groups]
+            reordered = axes.reorder(tensor, result.axes, list(map(axis_text, groups)))
+            grounded.append(kind(reordered, labels))
         return grounded
 
     def plan(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> Plan:
@@ -275,10 +279,17 @@ class Evaluation:
         )
 
     def _request(self, planner: Planner, node: Node, owner: int | None) -> Request:
-        frame = planner.root(node)
-        if not self._is_formula(node):
-            return planner.term(node, frame)
-        return planner.formula(self.space.prepare(node), frame, owner)
+        frame = {}
+        for group in groups_of(planner.free(node), node):
+            label = planner.bind(group)
+            frame.update(dict.fromkeys(group, label))
+            if len(group) > 1:
+                # The sizes of a `diag` are compared, whether or not anyone needs them.
+                planner.value(SizeOf(label))
+        body = node.body if isinstance(node, Diagonals) else node
+        if not self._is_formula(body):
+            return planner.term(body, frame)
+        return planner.formula(self.space.prepare(body), frame, owner)
 
     def _is_formula(self, node: Node) -> bool:
         return self.groundings.signature.sort_of(node).is_formula
@@ -295,6 +306,13 @@ class Evaluation:
         if replicas.count() == 1:
             return world
         return world._replace(groundings=share(world.groundings, nodes))
+
+
+def groups_of(free: Sequence[str], node: Node) -> list[tuple[str, ...]]:
+    """The free variables of a formula, a term, or a question about diagonals; those of one axis together."""
+    groups = node.groups if isinstance(node, Diagonals) else ()
+    own = {variable: group for group in groups for variable in group}
+    return list(dict.fromkeys(own.get(variable, (variable,)) for variable in free))
 
 
 def share(groundings: Groundings, nodes: Sequence[Node]) -> Groundings:

@@ -188,8 +188,8 @@ class KnowledgeBase:
         """Add the formulas of a text, of a file, or of a list.
 
         A text has a formula on each line; indented lines continue it. `name: formula` names an axiom; `#`
-        begins a comment; `define name(x): formula` is a definition, which all of the text may use. The formulas of a list are written likewise, or are syntax trees. After an error
-        none is added.
+        begins a comment; `define name(x): formula` is a definition, which all of the text may use. The
+        formulas of a list are written likewise, or are syntax trees. After an error none is added.
         """
         return rule_files.add(self, text)
 

@@ -280,7 +280,9 @@ class Theory(keras.Model):
         """The truth of a formula, or the value of a term, one for each combination of its free variables.
 
         Args:
-            formula: the text of a formula (truth query) or of a term (value query).
+            formula: the text of a formula (truth query) or of a term (value query). Behind it may stand which
+                free variables share an axis, as in `digit(x, d) for diag(x, d)`: the i-th value is then that
+                of the i-th individual of each.
             data: unseen individuals for variables, by name; they need not have the same number. Of a
                 `tf.data.Dataset` or `keras.utils.PyDataset` of batches: all rows, which must have an end.
             semantics: other operators than those of training.
