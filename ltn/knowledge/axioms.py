@@ -16,7 +16,6 @@ from ltn.evaluation.spaces import Space, space_of
 from ltn.fuzzy_ops.base import Operator
 from ltn.knowledge import rule_files
 from ltn.knowledge.axiom_tables import axiom_table
-from ltn.knowledge.definitions import bound_in, trees_of
 from ltn.knowledge.hyperparameters import Hyperparameters, check_weight, is_learned, proposition_of
 from ltn.knowledge.language import Language
 from ltn.language import Node, Quantifier, Signature, parse
@@ -232,18 +231,26 @@ class KnowledgeBase:
     def open_variables(self) -> list[str]:
         """The variables of the axioms that need data, in order of appearance."""
         groundings = self.language.groundings()
-        used = dict.fromkeys(
-            variable for axiom in self.axiom_list for variable in bound_in(self.signature, axiom.tree)
-        )
+        used = dict.fromkeys(variable for axiom in self.axiom_list for variable in self._bound_in(axiom))
         return [variable for variable in used if groundings.source(variable) is None]
 
     def check_complete(self, data: Mapping[str, Any]) -> None:
         """Raise where an axiom mentions a variable that has no individuals, even with these data."""
         groundings = self.language.groundings(data)
         for axiom in self.axiom_list:
-            for variable in bound_in(self.signature, axiom.tree):
+            for variable in self._bound_in(axiom):
                 if groundings.source(variable) is None:
                     raise LogicValueError(f"Axiom '{axiom.name}': {groundings.explain_missing(variable)}")
+
+    def _trees_of(self, axiom: Axiom) -> list[Node]:
+        """The formula of an axiom, and those that definitions in it stand for; none of Python code."""
+        return [] if axiom.tree is None else self.signature.trees_of(axiom.tree)
+
+    def _bound_in(self, axiom: Axiom) -> list[str]:
+        """The variables that an axiom quantifies, also within definitions."""
+        nodes = (node for tree in self._trees_of(axiom) for node in tree.walk())
+        bound = (variable for node in nodes if isinstance(node, Quantifier) for variable in node.variables)
+        return list(dict.fromkeys(bound))
 
     # Operators
 
@@ -277,7 +284,7 @@ class KnowledgeBase:
             stale = self.operators.set(values)
         else:
             found = self.find(axiom)
-            stale = self.operators.set_for(found.name, trees_of(self.signature, found.tree), values)
+            stale = self.operators.set_for(found.name, self._trees_of(found), values)
         if stale:
             self._notify()
 
@@ -296,7 +303,7 @@ class KnowledgeBase:
                 raise LogicValueError(f"Axiom '{axiom.name}': {error}") from error
             self._adopt(axiom)
         for name, values in own.items():
-            operators.set_for(name, trees_of(self.signature, self.find(name).tree), values)
+            operators.set_for(name, self._trees_of(self.find(name)), values)
         self._shares = self._new_shares()
 
     # Evaluation

@@ -1,4 +1,4 @@
-"""Definitions of a knowledge base: names for formulas, and what axioms that use them depend on."""
+"""Definitions of a knowledge base: names for formulas."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from typing import Protocol
 
 from ltn.errors import LogicTypeError
-from ltn.language import Node, Quantifier, Signature, parse
+from ltn.language import Node, Signature, parse
 from ltn.language.parser import with_text
-from ltn.language.statements import Definition, definitions_in
+from ltn.language.statements import Definition
 
 
 class Definitions(Protocol):
@@ -63,16 +63,3 @@ def add(knowledge: Definitions, definition: Definition, text: str) -> None:
         knowledge.signature.add_definition(definition, text)
         node, text = with_text(definition, text)
         knowledge.check_options(node.children[0], text)
-
-
-def trees_of(signature: Signature, formula: Node | None) -> list[Node]:
-    """A formula, and those that definitions in it stand for; none of Python code."""
-    trees = [] if formula is None else [formula]
-    return [*trees, *(definition.body for definition in definitions_in(signature.definitions, trees))]
-
-
-def bound_in(signature: Signature, formula: Node | None) -> list[str]:
-    """The variables that a formula quantifies, also within definitions."""
-    nodes = (node for tree in trees_of(signature, formula) for node in tree.walk())
-    bound = (variable for node in nodes if isinstance(node, Quantifier) for variable in node.variables)
-    return list(dict.fromkeys(bound))

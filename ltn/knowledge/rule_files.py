@@ -41,10 +41,6 @@ class Axioms(Protocol):
     def next_name(self, before: Any = (), labels: Any = ()) -> str: ...
 
 
-class _CircleError(LogicValueError):
-    """Definitions that use each other."""
-
-
 class _Rule(NamedTuple):
     """An axiom of a text, ready to be added."""
 
@@ -135,11 +131,13 @@ def _rules(knowledge: Axioms, text: str) -> Iterator[_Rule | LogicError]:
         yield LogicValueError(locate(error.message, text, error.span))
         return
     defined = [(entry, found) for entry, found in entries if isinstance(found, Definition)]
-    mistakes = list(_define(knowledge, defined, text))
-    yield from mistakes
-    if any(isinstance(mistake, _CircleError) for mistake in mistakes):
+    try:
+        defined = _in_order(defined, text)
+    except LogicError as error:
         # What uses these definitions would be called unknown.
+        yield error
         return
+    yield from _define(knowledge, defined, text)
     labels = [entry.label for entry, _ in entries if entry.label is not None]
     names: list[str] = []
     for entry, found in entries:
@@ -162,10 +160,10 @@ def _rules(knowledge: Axioms, text: str) -> Iterator[_Rule | LogicError]:
         names.append(name)
 
 
-def _define(
-    knowledge: Axioms, defined: Sequence[tuple[layout.Entry, Definition]], text: str
-) -> Iterator[LogicError]:
-    """Add the definitions of a text, each after those that it uses; what is wrong with them."""
+def _in_order(
+    defined: Sequence[tuple[layout.Entry, Definition]], text: str
+) -> list[tuple[layout.Entry, Definition]]:
+    """The definitions of a text, each after those that it uses; raise where some use each other."""
     entries = {found.name: entry for entry, found in defined}
     uses = {
         found.name: {
@@ -177,13 +175,21 @@ def _define(
     try:
         order = list(TopologicalSorter(uses).static_order())
     except CycleError as error:
-        circle = list(reversed(error.args[1]))
-        first = min(circle, key=lambda name: entries[name].offset)
-        circle = circle[circle.index(first) : -1] + circle[: circle.index(first) + 1]
-        message = f"'{first}' is defined by itself: {', '.join(circle)}; a definition cannot be recursive."
-        yield _CircleError(locate(message, text, entries[first].place))
-        return
-    for entry, found in sorted(defined, key=lambda pair: order.index(pair[1].name)):
+        circle = list(reversed(error.args[1][1:]))
+        start = circle.index(min(circle, key=lambda name: entries[name].offset))
+        circle = [*circle[start:], *circle[: start + 1]]
+        message = (
+            f"'{circle[0]}' is defined by itself: {', '.join(circle)}; a definition cannot be recursive."
+        )
+        raise LogicValueError(locate(message, text, entries[circle[0]].place)) from None
+    return sorted(defined, key=lambda pair: order.index(pair[1].name))
+
+
+def _define(
+    knowledge: Axioms, defined: Sequence[tuple[layout.Entry, Definition]], text: str
+) -> Iterator[LogicError]:
+    """Add the definitions of a text; what is wrong with them."""
+    for entry, found in defined:
         try:
             if entry.label is not None:
                 raise LogicValueError(

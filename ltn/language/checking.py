@@ -169,11 +169,9 @@ class _Checker:
         match node:
             case syntax.Number():
                 pass
-            case Definition() | Diagonals():
-                what = "A definition" if isinstance(node, Definition) else "`for diag(...)`"
+            case Definition():
                 self.complaints.of_value(
-                    f"{what} is no part of a formula. Definitions are given to theory.define, or stand in a "
-                    "text of axioms; `for diag(...)` stands at the end of a question.",
+                    "A definition is no formula: give it to theory.define, or to theory.axioms as a text.",
                     node,
                 )
             case syntax.Name():

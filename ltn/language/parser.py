@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
@@ -155,12 +155,10 @@ class _Builder(Transformer[Token, Node]):
     def start(self, read: _PlacedNode) -> Node:
         return read.node
 
-    def definition(self, _: Token, name: Token, *rest: Parameter | Token | _PlacedNode) -> Node:
-        body = rest[-1]
+    def definition(self, define: Token, name: Token, *rest: Parameter | Token | _PlacedNode) -> Node:
+        body = cast(_PlacedNode, rest[-1])
         parameters = tuple(piece for piece in rest if isinstance(piece, Parameter))
-        if not isinstance(body, _PlacedNode):
-            raise RuntimeError("A definition ends with its body.")
-        span = Span(_start(_), body.end)
+        span = Span(_start(define), body.end)
         return Definition(_name(name), parameters, body.node, span=span, name_span=_span(name))
 
     def parameter(self, name: Token, *domain: Token) -> Parameter:

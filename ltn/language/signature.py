@@ -14,7 +14,7 @@ from ltn.language.forms import check_form
 from ltn.language.names import BUILT_INS, check_name
 from ltn.language.parser import parse
 from ltn.language.sorts import Sort
-from ltn.language.statements import Definition, Diagonals
+from ltn.language.statements import Definition, Diagonals, definitions_in
 from ltn.language.tree import Node
 
 # What `get_config` gives; several names of domains stand for their product.
@@ -178,6 +178,12 @@ class Signature:
         twin.variables = self.variables | dict(variables)
         twin.copies = self.copies | dict(copies or {})
         return twin
+
+    def trees_of(self, formula: Node) -> list[Node]:
+        """A formula, and those that definitions in it stand for."""
+        if not self.definitions:
+            return [formula]
+        return [formula, *(each.body for each in definitions_in(self.definitions, [formula]))]
 
     def write_out(self, nodes: Sequence[Node]) -> WrittenOut:
         """The trees with the bodies of definitions in their place."""

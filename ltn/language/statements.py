@@ -40,6 +40,7 @@ class Definition(Node):
 
     level = Level.ANY
     is_open = True
+    stands_alone = True
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -93,6 +94,7 @@ class Diagonals(Node):
 
     level = Level.ANY
     is_open = True
+    stands_alone = True
 
     body: Node
     groups: tuple[tuple[str, ...], ...]

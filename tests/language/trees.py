@@ -33,7 +33,9 @@ def names() -> st.SearchStrategy[str]:
     """Plain names, and those that need quotes: keywords, texts with quotes, backslashes, spaces, `#`."""
     near_keywords = st.sampled_from(["forallx", "order", "not'", "Diag", "x₁", "ä_1''", "_"])
     signs = st.text("ab'\\ #\"():,[]=1äß\u00a0\u200d😀-", min_size=1, max_size=6)
-    any_text = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1)
+    # Without the signs of mathematics, which other names show in quotes.
+    characters = st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters="∀∃¬∧∨→↔≠≤≥")
+    any_text = st.text(characters, min_size=1)
     plain = st.from_regex(PLAIN, fullmatch=True)
     return near_keywords | plain | st.sampled_from(KEYWORDS) | signs | any_text
 
