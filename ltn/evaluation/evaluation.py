@@ -183,8 +183,10 @@ class Evaluation:
 
         def make() -> Plan:
             planner = Planner(world, self.settings, RULES, self.plans.memory)
-            pairs = zip(written_out, owners, strict=True)
-            requests = [partial(self._request, planner, *each) for each in pairs]
+            # Prepared once: trees that are equal and not the same are compared from top to bottom.
+            prepared = map(self._prepare, written_out)
+            each = zip(written_out, prepared, owners, strict=True)
+            requests = [partial(self._request, planner, *parts) for parts in each]
             return planner.plan_requests(requests, nodes)
 
         return self.plans.recent.get(key, make)
@@ -206,7 +208,9 @@ class Evaluation:
         world, [written_out] = self._write_out([node])
         actual = self.space.prepare(written_out)
         planner = Planner(world, Settings(traced=True), RULES, self.plans.memory)
-        plan = planner.plan_requests([partial(self._request, planner, actual, owner_of(0, own))], [node])
+        plan = planner.plan_requests(
+            [partial(self._request, planner, actual, actual, owner_of(0, own))], [node]
+        )
         execution = Execution(world, own)
         execution.run(plan)
         root: Request = planner.formula(actual, planner.root(actual), owner_of(0, own))
@@ -278,7 +282,12 @@ class Evaluation:
             values, frame, {variable: rows.get(variable) for variable in frame}, all(map(bool, holds))
         )
 
-    def _request(self, planner: Planner, node: Node, owner: int | None) -> Request:
+    def _prepare(self, node: Node) -> Node:
+        """A formula as it is evaluated, or a term; without the diagonals of a question."""
+        body = node.body if isinstance(node, Diagonals) else node
+        return self.space.prepare(body) if self._is_formula(body) else body
+
+    def _request(self, planner: Planner, node: Node, prepared: Node, owner: int | None) -> Request:
         frame = {}
         for group in groups_of(planner.free(node), node):
             label = planner.bind(group)
@@ -286,10 +295,9 @@ class Evaluation:
             if len(group) > 1:
                 # The sizes of a `diag` are compared, whether or not anyone needs them.
                 planner.value(SizeOf(label))
-        body = node.body if isinstance(node, Diagonals) else node
-        if not self._is_formula(body):
-            return planner.term(body, frame)
-        return planner.formula(self.space.prepare(body), frame, owner)
+        if not self._is_formula(prepared):
+            return planner.term(prepared, frame)
+        return planner.formula(prepared, frame, owner)
 
     def _is_formula(self, node: Node) -> bool:
         return self.groundings.signature.sort_of(node).is_formula

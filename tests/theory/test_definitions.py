@@ -302,6 +302,39 @@ def test_a_chain_of_hundreds_needs_no_recursion() -> None:
     np.testing.assert_allclose(theory.query("d399(x)").tensor, 1 - theory.query("S(x)").tensor, rtol=1e-5)
 
 
+DEFINED = """
+    define alike(x, y): P(x) <-> P(y)
+    define has_friends(x): exists y where norm(x - y) < 0.9: alike(x, y)
+    all: forall y: has_friends(y) | P(y)
+    close: forall x where near(x): ~has_friends(x)
+    define near(x): norm(x) < 0.7
+"""
+BY_HAND = """
+    all: forall y: (exists z where norm(y - z) < 0.9: P(y) <-> P(z)) | P(y)
+    close: forall x where norm(x) < 0.7: ~exists z where norm(x - z) < 0.9: P(x) <-> P(z)
+"""
+
+
+@pytest.mark.parametrize("semantics", ["stable_product", "log_product"])
+@pytest.mark.parametrize("how", [{"run_eagerly": True}, {"jit_compile": False}, {"jit_compile": True}])
+def test_training_is_that_of_the_formulas_by_hand(semantics: str, how: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    data = {name: rng.uniform(-1, 1, (6, 2)).astype(np.float32) for name in "xy"}
+    data["z"] = data["y"]
+    histories = []
+    for text in (DEFINED, BY_HAND):
+        keras.utils.set_random_seed(0)
+        theory = ltn.Theory(semantics)
+        points = theory.domain("points", shape=2)
+        theory.variables("x, y, z", points)
+        theory.predicate("P", points, ltn.Predicate.MLP([2], (4,)))
+        theory.axioms(text)
+        theory.compile(keras.optimizers.SGD(0.5), **how)
+        histories.append(theory.fit(data, batch_size=6, shuffle=False, epochs=3, verbose=0).history)
+    for name in histories[0]:
+        np.testing.assert_allclose(histories[0][name], histories[1][name], rtol=1e-5)
+
+
 def test_names_of_copies_are_free() -> None:
     theory = family()
     theory.variable("y of grandparent", theory.signature.domains["people"])
