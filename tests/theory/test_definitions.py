@@ -215,6 +215,11 @@ def test_trees_show_the_name_or_what_it_stands_for(semantics: str) -> None:
     assert float(named[1]) == pytest.approx(truth, abs=1e-3)
 
 
+def test_pictures_take_them_by_name(theory: ltn.Theory) -> None:
+    figure = ltn.plot.relation(theory, "grandparent")
+    assert {"ann", "bob", "cem", "dan"} <= {text.get_text() for text in figure.axes[0].texts}
+
+
 def test_consequence_and_training_see_through_them() -> None:
     theory = ltn.Theory("stable_product")
     points = theory.domain("points", shape=1)

@@ -211,6 +211,7 @@ CARETS = [
         "'co-occurs with'",
     ),
     (r"'\''('or')", r"''' takes 2 arguments, '\\''\(drugs & co, drugs & co\); got 1", r"'\''('or')"),
+    ("co-occurs/with('or')", "There is no variable, .* 'co'; did you mean 'co-occurs/with', in quotes", "co"),
     ("'co-occurs/with'", "write it with its arguments, 'co-occurs/with'", "'co-occurs/with'"),
     ("'it rains, often'('or')", "is a proposition: write it without arguments", "'it rains, often'"),
     ("forall 'or': 'or' = 'or'", "A quantifier binds variables; 'or' is a constant", "'or'"),
