@@ -233,7 +233,9 @@ class _Checker:
         elif kind == "function":
             self._check_arguments(node, vocabulary.functions[symbol][0], below)
         elif kind == "definition":
-            self._check_definition(node, tuple(vocabulary.parameters(symbol).values()), below)
+            self._check_definition(
+                node, tuple(vocabulary.parameters(vocabulary.definitions[symbol]).values()), below
+            )
         else:
             self._check_arity(node, 1, len(below))
 

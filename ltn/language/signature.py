@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ltn.errors import LogicTypeError, LogicValueError
@@ -25,8 +25,6 @@ _FORM = {
     "functions": {str: {"inputs": [str], "output": (str, [str])}},
     "predicates": {str: [str]},
     "propositions": [str],
-    # Older files have none.
-    "definitions?": [str],
 }
 
 
@@ -74,6 +72,8 @@ class Signature:
         self.propositions: dict[str, None] = {}
         self.definitions: dict[str, Definition] = {}
         self.copies: dict[str, str] = {}
+        # What `places` found, and among how many constants.
+        self._places: dict[Domain, tuple[int, dict[str, int]]] = {}
 
     def __repr__(self) -> str:
         said = {
@@ -93,7 +93,7 @@ class Signature:
     @contextlib.contextmanager
     def all_or_nothing(self) -> Iterator[None]:
         """Withdraw what is declared within if an error follows, so that it can be declared again."""
-        sizes = {kind: len(declared) for kind, declared in vars(self).items()}
+        sizes = {kind: len(getattr(self, kind)) for kind in (*_FORM, "definitions")}
         try:
             yield
         except BaseException:
@@ -102,6 +102,7 @@ class Signature:
                 # Nothing else is ever withdrawn: what came last goes first.
                 while len(declared) > size:
                     declared.popitem()
+            self._places.clear()
             raise
 
     def add_domain(self, domain: Domain) -> None:
@@ -156,14 +157,12 @@ class Signature:
     def add_definition(self, definition: Definition, text: str = "") -> None:
         """Declare a name for a formula, with variables whose domains are declared or given in its head."""
         statement_checks.check_head(self, definition, text)
-        statement_checks.check_definition(self.with_variables(self._parameters(definition)), definition, text)
+        inner = self.with_variables(self.parameters(definition))
+        statement_checks.check_definition(inner, definition, text)
         self.definitions[definition.name] = definition
 
-    def parameters(self, definition: str) -> dict[str, Domain]:
+    def parameters(self, definition: Definition) -> dict[str, Domain]:
         """The variables of the head of a definition, with their domains."""
-        return self._parameters(self.definitions[definition])
-
-    def _parameters(self, definition: Definition) -> dict[str, Domain]:
         return {
             name: self.variables[name] if domain is None else self.domains[domain]
             for name, domain, *_ in definition.parameters
@@ -181,9 +180,8 @@ class Signature:
 
     def trees_of(self, formula: Node) -> list[Node]:
         """A formula, and those that definitions in it stand for."""
-        if not self.definitions:
-            return [formula]
-        return [formula, *(each.body for each in definitions_in(self.definitions, [formula]))]
+        used = definitions_in(self.definitions, [formula]) if self.definitions else ()
+        return [formula, *(each.body for each in used)]
 
     def write_out(self, nodes: Sequence[Node]) -> WrittenOut:
         """The trees with the bodies of definitions in their place."""
@@ -194,8 +192,7 @@ class Signature:
         )
 
     def kind(self, name: str) -> str | None:
-        """What the symbol is: "variable", "constant", "function", "predicate", "proposition", "definition",
-        "built-in function", or None; domains are not symbols."""
+        """What the symbol is: "variable", "constant", ..., "definition", "built-in function", or None."""
         kinds: dict[str, Mapping[str, Any] | tuple[str, ...]] = {
             "variable": self.variables,
             "constant": self.constants,
@@ -209,17 +206,32 @@ class Signature:
             return None
         return next((kind for kind, those in kinds.items() if name in those), None)
 
+    def places(self, domain: Domain) -> Mapping[str, int]:
+        """Where the individuals of a domain stand, by name: its own, or its constants as they were declared.
+
+        >>> signature, people = Signature(), Domain("people", shape=4)
+        >>> signature.add_domain(people)
+        >>> signature.add_constant("Bob", people)
+        >>> signature.add_constant("Charlie", people)
+        >>> signature.places(people)
+        {'Bob': 0, 'Charlie': 1}
+        """
+        count, found = self._places.get(domain, (-1, {}))
+        if count != len(self.constants):
+            own = domain.names or (name for name, other in self.constants.items() if domain.is_same(other))
+            found = {name: place for place, name in enumerate(own)}
+            self._places[domain] = len(self.constants), found
+        return found
+
     def written(self, symbol: str) -> str:
         """How the function, predicate or definition is applied, as in `lives_in(people, towns)`."""
         if symbol in BUILT_INS:
             return f"{symbol}(t)"
-        inputs: Sequence[Domain]
-        if symbol in self.predicates:
-            inputs = self.predicates[symbol]
-        elif symbol in self.functions:
-            inputs = self.functions[symbol][0]
-        elif symbol in self.definitions:
-            inputs = list(self.parameters(symbol).values())
+        inputs: Iterable[Domain]
+        if symbol in self.definitions:
+            inputs = self.parameters(self.definitions[symbol]).values()
+        elif symbol in self.predicates or symbol in self.functions:
+            inputs = self.predicates[symbol] if symbol in self.predicates else self.functions[symbol][0]
         else:
             raise LogicValueError(f"There is no predicate or function {symbol!r}.")
         return f"{names.written(symbol)}({', '.join(domain.name for domain in inputs)})"
@@ -281,7 +293,8 @@ class Signature:
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Signature:
         """The signature that `get_config` describes, with domains of its own."""
-        check_form(config, _FORM, "signature")
+        # Older files have no definitions.
+        check_form(config, {**_FORM, "definitions?": [str]}, "signature")
         signature = cls()
         for domain in map(Domain.from_config, config["domains"]):
             # Without its individuals: they follow among the constants, in their order.

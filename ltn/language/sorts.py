@@ -47,7 +47,7 @@ class Vocabulary(Protocol):
     def definitions(self) -> Mapping[str, Definition]:
         """The definitions by name, each after those that it uses."""
 
-    def parameters(self, definition: str) -> dict[str, Domain]:
+    def parameters(self, definition: Definition) -> dict[str, Domain]:
         """The variables of the head of a definition, with their domains."""
 
     def kind(self, name: str) -> str | None:

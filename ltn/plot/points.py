@@ -106,8 +106,9 @@ def _applied(theory: Theory, formula: str | Node) -> Node | None:
     signature = theory.signature
     if not isinstance(formula, str) or signature.kind(formula) not in ("predicate", "definition"):
         return None
-    is_defined = formula in signature.definitions
-    domains = signature.parameters(formula).values() if is_defined else signature.predicates[formula]
+    definition = signature.definitions.get(formula)
+    known = signature.predicates.get(formula, ())
+    domains = known if definition is None else signature.parameters(definition).values()
     chosen: list[str] = []
     for domain in domains:
         variables = [name for name, of in signature.variables.items() if of.is_same(domain)]
