@@ -168,14 +168,12 @@ class Signature:
             for name, domain, *_ in definition.parameters
         }
 
-    def with_variables(
-        self, variables: Mapping[str, Domain], copies: Mapping[str, str] | None = None
-    ) -> Signature:
+    def with_variables(self, variables: Mapping[str, Domain], copies: Mapping[str, str] = {}) -> Signature:
         """The signature with further variables, some of which may be copies of declared ones."""
         twin = Signature()
         vars(twin).update(vars(self))
         twin.variables = self.variables | dict(variables)
-        twin.copies = self.copies | dict(copies or {})
+        twin.copies = self.copies | dict(copies)
         return twin
 
     def trees_of(self, formula: Node) -> list[Node]:
