@@ -32,6 +32,7 @@ from ltn.evaluation.planner import (
     owner_of,
 )
 from ltn.evaluation.quantifiers import bind_all, has_variables, narrow
+from ltn.evaluation.relations import Relation
 from ltn.evaluation.spaces import Space
 from ltn.evaluation.table import PlanTable
 from ltn.fuzzy_ops.base import ProjectedConnective
@@ -100,7 +101,8 @@ class Evaluation:
         other_operators: whether the operators differ from those that the formulas were written for:
             options of quantifiers that they lack are then left out.
         chunk: see `planner.Settings`.
-        plans: the plans of the theory; new ones are added.
+        plans: the plans of the theory; new ones are added. They hold for the rows that relations have now.
+        relations: the predicates whose truth is known, by name.
     """
 
     def __init__(
@@ -113,8 +115,9 @@ class Evaluation:
         other_operators: bool = False,
         chunk: int | None = None,
         plans: Plans | None = None,
+        relations: Mapping[str, Relation] | None = None,
     ):
-        self.world = World(groundings, dict(symbols), propositions, space, other_operators)
+        self.world = World(groundings, dict(symbols), propositions, space, relations or {}, other_operators)
         self.settings = Settings(dense, chunk)
         self.plans = Plans() if plans is None else plans
 

@@ -125,8 +125,8 @@ class Groundings:
         return None
 
     def without_data(self) -> Groundings:
-        """The groundings that depend neither on data nor on what is learned."""
-        return Groundings(self.signature, {}, self.choices, {})
+        """The groundings without data, and apart from any graph; what is learned is as it is now."""
+        return Groundings(self.signature, self.tables, self.choices, {})
 
     def share(self, variables: Iterable[str]) -> Groundings:
         """These groundings, in which some variables over data range over the data of all replicas."""
@@ -169,7 +169,7 @@ class Groundings:
         if kind == "choice":
             return list(self.choices[variable].names) or None
         if kind == "domain":
-            return self._names_of(domain)
+            return self.roster(domain)
         labels = self.data.labels if isinstance(self.data, LabelledData) else {}
         return list(labels[name]) if name in labels else None
 
@@ -185,15 +185,31 @@ class Groundings:
     def places(self, name: str) -> np.ndarray:
         """Where the individuals of a variable, or a constant, stand among those of their domain."""
         is_constant = name in self.signature.constants
+        if not is_constant and name not in self.choices:
+            return np.arange(self.count(name) or 0)
         domain = (self.signature.constants if is_constant else self.signature.variables)[name]
         if domain.name not in self._places:
-            self._places[domain.name] = {other: n for n, other in enumerate(self._names_of(domain))}
+            self._places[domain.name] = {other: n for n, other in enumerate(self.roster(domain))}
         found = self._places[domain.name]
         if is_constant:
             return np.array(found[name])
-        if name in self.choices:
-            return np.array([found[other] for other in self.choices[name].names], int)
-        return np.arange(self.count(name) or 0)
+        return np.array([found[other] for other in self.choices[name].names], int)
+
+    def has_places(self, name: str) -> bool:
+        """Whether a variable ranges over known individuals of its domain, or a constant is one of them."""
+        if name in self.signature.constants:
+            return not self.signature.constants[name].parts
+        kind, _ = self._whole_source(name) or ("none", "")
+        is_named = kind == "domain" or (kind == "choice" and self.choices[name].features is None)
+        return is_named and not self.signature.variables[name].parts
+
+    def places_now(self, name: str) -> tf.Tensor:
+        """What `places` gives, as int32; of a variable over a slice of its individuals, the slice."""
+        places = tf.constant(self.places(name), tf.int32)
+        if name not in self._slices:
+            return places
+        start, size = self._slices[name]
+        return tf.slice(places, [start], [size])
 
     def variable(self, name: str) -> tf.Tensor:
         """The individuals that a variable ranges over, (k, *features)."""
@@ -269,7 +285,7 @@ class Groundings:
         choice = self.choices[variable]
         if choice.features is not None:
             return choice.features
-        names = self._names_of(domain)
+        names = self.roster(domain)
         everyone = self._individuals(("domain", domain.name), domain)
         return tf.gather(everyone, [names.index(name) for name in choice.names])
 
@@ -279,7 +295,8 @@ class Groundings:
         tables = [table.tensor for table in self._tables_of(domain)]
         return tables[0] if len(tables) == 1 else tf.concat(tables, axis=0)
 
-    def _names_of(self, domain: Domain) -> list[str]:
+    def roster(self, domain: Domain) -> list[str]:
+        """The names of the individuals of a domain; empty where they are not known."""
         return list(domain.names or [name for table in self._tables_of(domain) for name in table.names])
 
     def _tables_of(self, domain: Domain) -> list[Individuals]:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from ltn._private import custom_gradient
 from ltn.core import axes
 from ltn.core.expressions import as_float_tensor
 from ltn.errors import LogicValueError
-from ltn.evaluation.frames import Distinct, Frame, Tuples
+from ltn.evaluation.frames import Distinct, Frame, Occurring, Places, Tuples
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import IndexOn, Planner, Rule, SizeOf, TuplesOf, check_same_size
 
@@ -118,6 +119,59 @@ class IndexThrough(Step):
 
 
 @dataclass(frozen=True)
+class KnownTuples(Step):
+    """Tuples that were known when the plan was made: for each parent their places there, int32, (K,)."""
+
+    label: str
+    what: str = field(compare=False)
+    indices: tuple[tf.Tensor, ...] = field(compare=False)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return (self.label,)
+
+    def compute(self, execution: Execution) -> tuple[tf.Tensor, ...]:
+        return self.indices
+
+    def describe(self) -> str:
+        return self.what
+
+
+@dataclass(frozen=True)
+class KnownIndex(Step):
+    """Where each of some known tuples is among the individuals that occur."""
+
+    high: str
+    low: str
+    index: tf.Tensor = field(compare=False)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return (self.high,)
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        return self.index
+
+    def describe(self) -> str:
+        return f"where each tuple is on {self.low}"
+
+
+@dataclass(frozen=True)
+class IndexAmong(Step):
+    """Where tuples are among the individuals that occur, from where they are among all."""
+
+    among_all: Value
+    low: str
+    occurring: tf.Tensor = field(compare=False)
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        return tf.searchsorted(self.occurring, execution[self.among_all])
+
+    def describe(self) -> str:
+        return f"where each tuple is on {self.low}"
+
+
+@dataclass(frozen=True)
 class DistinctTuples(Step):
     """The distinct combinations of tuples on some axes; a last tensor tells which of them each tuple has."""
 
@@ -215,6 +269,14 @@ def plan_index(planner: Planner, request: IndexOn) -> Rule:
         inverse = planner.add(Index(tuples, len(_tuples(planner, request.low).parents), request.low))
         return Value(inverse.place, (request.high,))
     of_high = _tuples(planner, request.high)
+    of_low = frames.tuples(request.low)
+    if of_low is not None and isinstance(of_low.origin, Occurring):
+        own = frames.base({request.variable: request.high})[request.variable]
+        if of_high.known is not None and of_high.is_known:
+            places = np.searchsorted(of_low.origin.index, of_high.known[own])
+            return planner.add(KnownIndex(request.high, request.low, as_constant(places)))
+        among_all = yield IndexOn(request.high, request.variable, own)
+        return planner.add(IndexAmong(among_all, request.low, as_constant(of_low.origin.index)))
     parent = of_high.members[request.variable]
     tuples = yield TuplesOf(request.high)
     outer = planner.add(Index(tuples, of_high.parents.index(parent), parent))
@@ -227,8 +289,15 @@ def plan_index(planner: Planner, request: IndexOn) -> Rule:
 def plan_tuples(planner: Planner, request: TuplesOf) -> Rule:
     """The tuples of an axis, as they are found."""
     tuples = _tuples(planner, request.label)
+    if isinstance(tuples.origin, Occurring):
+        places = as_constant(tuples.origin.index)
+        return planner.add(KnownTuples(request.label, f"individuals of {request.label}", (places,)))
     if not isinstance(tuples.origin, Distinct):
         return (yield from tuples.origin.plan(planner, tuples))
+    if tuples.known is not None and tuples.origin.inverse is not None:
+        columns = (*(tuples.known[axis] for axis in tuples.parents), tuples.origin.inverse)
+        what = f"distinct combinations of {tuples.origin.label}"
+        return planner.add(KnownTuples(request.label, what, tuple(map(as_constant, columns))))
     indices, sizes = [], []
     for axis, variable in tuples.origin.drawn:
         indices.append((yield IndexOn(tuples.origin.label, variable, axis)))
@@ -256,6 +325,12 @@ def _tuples(planner: Planner, label: str) -> Tuples:
     if found is None:
         raise RuntimeError(f"'{label}' is not an axis of tuples.")
     return found
+
+
+def as_constant(index: Places) -> tf.Tensor:
+    """An index as a tensor, int32, that is not part of the graph which is being made."""
+    with tf.init_scope():
+        return tf.constant(index.astype(np.int32))
 
 
 def ravel(indices: Iterable[tf.Tensor], sizes: Iterable[axes.Size]) -> tf.Tensor:

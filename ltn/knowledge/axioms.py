@@ -163,6 +163,7 @@ class KnowledgeBase:
         # How often axioms or operators have changed, for models that compile them into their own steps.
         self.version = 0
         self._subscribers: list[Callable[[], None]] = []
+        language.notify = self._notify
 
     # Axioms
 

@@ -17,6 +17,7 @@ from ltn.core.symbols import Symbol
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.evaluation.groundings import Choice, DeclaredVariable
 from ltn.evaluation.individuals import Individuals
+from ltn.evaluation.relations import Relation
 from ltn.evaluation.spaces import Space
 from ltn.files import describe
 from ltn.knowledge import questions
@@ -143,6 +144,8 @@ class Theory(keras.Model):
     predicate = delegate_to("language", Language.predicate)
     function = delegate_to("language", Language.function)
     proposition = delegate_to("language", Language.proposition)
+    relation = delegate_to("language", Language.relation)
+    relations = delegate_to("language", Language.relations)
 
     @property
     def variables(self) -> Weights:
@@ -153,6 +156,11 @@ class Theory(keras.Model):
     def signature(self) -> Signature:
         """The declared domains, constants, variables, functions, predicates and propositions."""
         return self.language.signature
+
+    @property
+    def known(self) -> dict[str, Relation]:
+        """The relations by name."""
+        return self.language.known
 
     @property
     def choices(self) -> dict[str, Choice]:
