@@ -131,8 +131,8 @@ class OverTuples(Range):
         whole: further axes that are bound, with their sizes.
         kept: the axes that the tuples are drawn from and that stay, each with the index of each tuple there
             and its size.
-        weights: the weights of individuals that are bound, with the index of each tuple among them, or None
-            where all of them are bound.
+        weights: the weights of individuals that are bound, with the index of each tuple among them; or, with
+            None, weights of all combinations on their own axes, among which may be that of the tuples.
     """
 
     label: str
@@ -144,7 +144,8 @@ class OverTuples(Range):
     @property
     def _rest(self) -> list[str]:
         bound = {self.label, *dict(self.whole)}
-        return [label for label in self.body.axes if label not in bound]
+        weights = (value.axes for value, index in self.weights if index is None)
+        return [label for label in axes.union([self.body.axes, *weights]) if label not in bound]
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -153,7 +154,9 @@ class OverTuples(Range):
     def operands(self, execution: Execution) -> Operands:
         values, order = execution[self.body], [self.label, *dict(self.whole), *self._rest]
         if list(self.body.axes) != order:
-            sizes = {label: axes.size_of(values, axis) for axis, label in enumerate(self.body.axes)}
+            whole = [(execution[value], value.axes) for value, index in self.weights if index is None]
+            tensors, labels = zip((values, self.body.axes), *whole, strict=True)
+            sizes = axes.sizes(tensors, labels)
             sizes |= {label: execution[size] for label, size in self.whole}
             sizes[self.label] = axes.size_of(execution[self.tuples][0], 0)
             values = axes.broadcast(values, self.body.axes, order, sizes)
