@@ -72,6 +72,11 @@ class Relation:
         return len(self.domains)
 
     @property
+    def is_loaded(self) -> bool:
+        """Whether its rows are there; those of a theory from a file come after it was made."""
+        return self._rows is not None
+
+    @property
     def rows(self) -> Rows:
         """The places of the individuals in their domains, int32, (m, arity): distinct, and ascending."""
         if self._rows is None:
@@ -118,7 +123,7 @@ class Relation:
 
     def __repr__(self) -> str:
         heading = f"{self.name}({', '.join(domain.name for domain in self.domains)})"
-        count = "not loaded" if self._rows is None else f"{len(self):,} row{'s' * (len(self) != 1)}"
+        count = f"{len(self):,} row{'s' * (len(self) != 1)}" if self.is_loaded else "not loaded"
         return f"Relation({heading}, {count})"
 
     def _repr_html_(self) -> Markup:

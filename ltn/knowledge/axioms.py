@@ -12,6 +12,7 @@ from ltn.core import Formula, Proposition
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation
 from ltn.evaluation.plan import Options
+from ltn.evaluation.relations import Relation
 from ltn.evaluation.spaces import Space, space_of
 from ltn.fuzzy_ops.base import Operator
 from ltn.knowledge import rule_files
@@ -211,6 +212,11 @@ class KnowledgeBase:
     def write(self, path: str | Path) -> None:
         """Write the axioms to a file that `axioms` reads, with their names, weights and domains."""
         rule_files.write(self, path)
+
+    @property
+    def known(self) -> dict[str, Relation]:
+        """The relations of the language by name."""
+        return self.language.known
 
     @property
     def axiom_list(self) -> AxiomList:

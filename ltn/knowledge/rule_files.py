@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -26,6 +26,9 @@ class Axioms(Protocol):
 
     @property
     def axiom_list(self) -> Any: ...
+
+    @property
+    def known(self) -> Mapping[str, Any]: ...
 
     def axiom(self, formula: Any, name: str | None = None, weight: Any = 1.0) -> Any: ...
 
@@ -67,6 +70,7 @@ def write(knowledge: Axioms, path: str | Path) -> None:
     if code:
         raise LogicValueError(f"The axioms {', '.join(code)} are Python code, which has no text to write.")
     lines = [f"# {variable}: {domain.name}" for variable, domain in knowledge.signature.variables.items()]
+    lines += [f"# {relation}" for relation in knowledge.known.values()]
     for axiom in knowledge.axiom_list:
         settings = []
         if axiom.proposition is not None or axiom.weight != 1.0:

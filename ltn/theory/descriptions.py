@@ -22,7 +22,8 @@ def description(name: str, knowledge: KnowledgeBase) -> str:
         "constant": len(signature.constants),
         "variable": len(signature.variables),
         "function": len(signature.functions),
-        "predicate": len(signature.predicates),
+        "predicate": len(knowledge.language.symbols) - len(signature.functions),
+        "relation": len(knowledge.language.known),
         "proposition": len(signature.propositions),
         "axiom": len(knowledge.axiom_list),
     }
@@ -83,6 +84,10 @@ def _symbols(knowledge: KnowledgeBase) -> dict[str, list[str]]:
         "Predicates": [
             f"{_head(name, inputs)}, {_count(language.symbols[name])} parameters"
             for name, inputs in signature.predicates.items()
+            if name in language.symbols
+        ],
+        "Relations": [
+            f"{_head(name, relation.domains)}, {len(relation):,} rows" for name, relation in language.known.items()
         ],
         "Propositions": [
             f"{name}{', learned' if proposition.trainable else ''}"

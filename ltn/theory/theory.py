@@ -330,6 +330,14 @@ class Theory(keras.Model):
     save_weights = writing.save_weights
     export = serving.export
 
+    def save_assets(self, dir: str) -> None:  # noqa: A002, Keras's name of it
+        """Write the rows of the relations; Keras calls it while it saves."""
+        saving.save_rows(self.language, dir)
+
+    def load_assets(self, dir: str | None) -> None:  # noqa: A002
+        """Read what `save_assets` wrote; Keras calls it while it loads."""
+        saving.load_rows(self.language, dir)
+
     def get_config(self) -> dict[str, Any]:
         """What the theory consists of, without its weights; raises for what cannot be saved."""
         return saving.config_of(self.knowledge, self.layers, self._settings())
