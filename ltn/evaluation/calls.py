@@ -136,10 +136,10 @@ class Calls:
         bases = self._frames.base(frame)
         # On an axis of tuples it also matters which member of the tuple the variable is.
         where = tuple(
-            (self._source(v), positions[label], self._selection(label, bases[v])) for v, label in frame.items()
+            (self._source(v), positions[label], self._selection(label, bases[v]))
+            for v, label in frame.items()
         )
         return Call(node, tuple(frame.items()), (_write(node, names), where))
-
 
     def _selection(self, label: str, base: str) -> Hashable:
         """Which individuals lie on an axis, of those of the axis `base`; None for all of them."""

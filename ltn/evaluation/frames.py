@@ -96,8 +96,13 @@ class Frames:
         while label in self._tuples and self._occurring.get(label) != where:
             label += "'"
         if label not in self._tuples:
-            found = [np.unique(self.known(tuples)[drawn]) for tuples, drawn in sorted(where)]
-            index = found[0] if len(found) == 1 else np.unique(np.concatenate(found))
+            found = [self.known(tuples)[drawn] for tuples, drawn in sorted(where)]
+            occurs = np.zeros(
+                1 + max((int(places.max()) for places in found if len(places)), default=0), bool
+            )
+            for places in found:
+                occurs[places] = True
+            index = np.flatnonzero(occurs)
             members = dict.fromkeys(self.groups[axis], axis)
             self._tuples[label] = Tuples(
                 label, (axis,), members, axis, Occurring(index), {axis: index}, is_known=True

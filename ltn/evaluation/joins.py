@@ -25,7 +25,7 @@ class Table(NamedTuple):
     columns: Mapping[Hashable, Column]
 
     @property
-    def count(self) -> int:
+    def height(self) -> int:
         """The number of its rows."""
         return len(next(iter(self.columns.values())))
 
@@ -40,7 +40,7 @@ def join(tables: Sequence[Table]) -> Table:
     The tables are taken one after the other, each time the one with which the fewest rows are left; what
     shares no column comes last. The number of rows is known before they are made.
     """
-    rest = sorted(tables, key=lambda table: table.count)
+    rest = sorted(tables, key=lambda table: table.height)
     found = rest.pop(0)
     while rest:
         linked = [table for table in rest if found.columns.keys() & table.columns.keys()]
@@ -54,6 +54,15 @@ def join(tables: Sequence[Table]) -> Table:
         rest = [table for table in rest if table is not best.right]
         found = best.make()
     return found
+
+
+def distinct(numbers: Column) -> Column:
+    """The distinct ones of some whole numbers, ascending."""
+    # NumPy's own way takes ten times as long for millions of them.
+    if (numbers[1:] > numbers[:-1]).all():
+        return numbers
+    ascending = np.sort(numbers)
+    return ascending[np.concatenate([[True], ascending[1:] != ascending[:-1]])]
 
 
 class _Match:
@@ -72,10 +81,12 @@ class _Match:
     def make(self) -> Table:
         """The rows of the join, in the order of the left table."""
         order = np.argsort(self._right_numbers, kind="stable")
-        of_left = np.repeat(np.arange(self.left.count), self._counts)
+        of_left = np.repeat(np.arange(self.left.height), self._counts)
         ends = np.cumsum(self._counts)
         # The places in `order` are runs of neighbours, one for each row of the left table.
-        of_right = order[np.arange(self.count) + np.repeat(self._starts - (ends - self._counts), self._counts)]
+        of_right = order[
+            np.arange(self.count) + np.repeat(self._starts - (ends - self._counts), self._counts)
+        ]
         columns = {name: column[of_right] for name, column in self.right.columns.items()}
         columns |= {name: column[of_left] for name, column in self.left.columns.items()}
         return Table(f"{self.left.name} & {self.right.name}", columns)
@@ -86,18 +97,18 @@ def _numbers(left: Table, right: Table, shared: Sequence[Hashable]) -> tuple[Col
 
     A row of the left table that agrees with none may have any number that no row on the right has.
     """
-    numbers = [np.zeros(left.count, np.int64), np.zeros(right.count, np.int64)]
+    numbers = [np.zeros(left.height, np.int64), np.zeros(right.height, np.int64)]
     size = 1
     for name in shared:
         columns = [left.columns[name], right.columns[name]]
         width = 1 + max((int(column.max()) for column in columns if len(column)), default=0)
         numbers = [whole * width + column for whole, column in zip(numbers, columns, strict=True)]
         size *= width
-        if size > _MOST_TIMES * (left.count + right.count) + 2**20:
-            known = np.unique(numbers[1])
+        if size > _MOST_TIMES * (left.height + right.height) + 2**20:
+            known = distinct(numbers[1])
             places = np.searchsorted(known, numbers[0])
             at = np.minimum(places, max(len(known) - 1, 0))
-            is_known = known[at] == numbers[0] if len(known) else np.zeros(left.count, bool)
+            is_known = known[at] == numbers[0] if len(known) else np.zeros(left.height, bool)
             numbers = [np.where(is_known, places, len(known)), np.searchsorted(known, numbers[1])]
             size = len(known) + 1
     return numbers[0], numbers[1], size

@@ -1,4 +1,4 @@
-"""Relations in formulas: where individuals stand in their domains, and whether they are rows of a relation."""
+"""Relations in formulas: where individuals stand in their domains, and whether they are a row."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class AsNumber(Step):
 
 
 class FoundByFeatures:
-    """The individuals of a finite domain by their features: by a number that is computed from the bits of these."""
+    """The individuals of a finite domain by their features: by a number computed from the bits of these."""
 
     def __init__(self, features: Features):
         rows = features.reshape(len(features), -1)

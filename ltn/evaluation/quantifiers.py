@@ -330,7 +330,7 @@ def plan_range(
         return OverAxes(
             body, bound, mask, tuple(filter(None, (add_weights(planner, axis) for axis in bound)))
         )
-    label, mask = selected
+    label, left = selected
     inner = planner.frames.replace(outer, label)
     body = yield planner.formula(node.body, inner, owner)
     tuples = planner.frames.tuples(label)
@@ -338,8 +338,8 @@ def plan_range(
         raise RuntimeError("A guard with variables selects tuples.")
     whole, kept = [], []
     weights: list[tuple[Value, Value | None]] = []
-    if mask is not None:
-        weights.append((planner.add(OnesAndZeros((yield planner.guard(mask, inner)))), None))
+    if left is not None:
+        weights.append((planner.add(OnesAndZeros((yield planner.guard(left, inner)))), None))
     for parent in (axis for axis in bound if axis not in tuples.parents):
         whole.append((parent, (yield SizeOf(parent))))
     for parent in (axis for axis in tuples.parents if axis not in bound):

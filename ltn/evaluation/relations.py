@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ltn.core import axes
 from ltn.errors import LogicValueError
+from ltn.evaluation.joins import distinct
 from ltn.language import Domain
 from ltn.markup import Markup, element, table
 
@@ -81,7 +82,8 @@ class Relation:
         """The places of the individuals in their domains, int32, (m, arity): distinct, and ascending."""
         if self._rows is None:
             raise LogicValueError(
-                f"The rows of the relation '{self.name}' were not loaded: they stand in the file of the theory."
+                f"The rows of the relation '{self.name}' were not loaded: they stand in the file of the "
+                "theory, not in its configuration."
             )
         return self._rows
 
@@ -121,10 +123,18 @@ class Relation:
             columns[position + 1] = names[self.rows[:most, position]]
         return pd.DataFrame(columns)
 
+    @property
+    def heading(self) -> str:
+        """How it is applied, as in `lives_in(people, towns)`."""
+        return f"{self.name}({', '.join(domain.name for domain in self.domains)})"
+
+    @property
+    def size(self) -> str:
+        """How many rows it has, for people."""
+        return f"{len(self):,} row{'s' * (len(self) != 1)}" if self.is_loaded else "not loaded"
+
     def __repr__(self) -> str:
-        heading = f"{self.name}({', '.join(domain.name for domain in self.domains)})"
-        count = f"{len(self):,} row{'s' * (len(self) != 1)}" if self.is_loaded else "not loaded"
-        return f"Relation({heading}, {count})"
+        return f"Relation({self.heading}, {self.size})"
 
     def _repr_html_(self) -> Markup:
         cells = [tuple(map(str, row)) for row in self._frame(_MOST_SHOWN).itertuples(index=False)]
@@ -145,14 +155,14 @@ class Keys:
         keys, most = np.zeros(len(rows), np.int64), 1
         for position, size in enumerate(self._sizes):
             if most * size > _MOST_KEYS:
-                self._known[position] = np.unique(keys)
+                self._known[position] = distinct(keys)
                 keys, most = np.searchsorted(self._known[position], keys), len(rows)
             keys, most = keys * size + rows[:, position], most * size
-        self.numbers = keys if _ascends(keys) else np.unique(keys)
+        self.numbers = distinct(keys)
         self._tensors: dict[int, tf.Tensor] = {}
 
     def find(self, columns: Sequence[Any]) -> tf.Tensor:
-        """For rows given by their columns, integers that broadcast, the place of each; -1 where it is none."""
+        """The places of rows, given by columns of integers that broadcast; -1 for those not among them."""
         number: Any = tf.zeros([], tf.int64)
         holds: Any = tf.constant(True)
         for position, (size, column) in enumerate(zip(self._sizes, columns, strict=True)):
@@ -191,13 +201,8 @@ def _distinct(rows: Rows) -> Rows:
     numbers = np.zeros(len(rows), np.int64)
     for column, size in zip(rows.T, sizes, strict=True):
         numbers = numbers * size + column
-    if not _ascends(numbers):
-        numbers = np.unique(numbers)
+    numbers = distinct(numbers)
     found = np.empty((len(numbers), len(sizes)), np.int32)
     for position in reversed(range(len(sizes))):
         numbers, found[:, position] = np.divmod(numbers, sizes[position])
     return found
-
-
-def _ascends(numbers: NDArray[np.int64]) -> bool:
-    return bool((numbers[1:] > numbers[:-1]).all())

@@ -1,24 +1,21 @@
-"""What lies on axes: individuals, or tuples of them; and values read at tuples, with their gradients."""
+"""What lies on axes: individuals, or tuples of them; and values read at tuples."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from ltn._private import custom_gradient
 from ltn.core import axes
 from ltn.core.expressions import as_float_tensor
 from ltn.errors import LogicValueError
 from ltn.evaluation.frames import Distinct, Frame, Occurring, Places, Tuples
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import IndexOn, Planner, Rule, SizeOf, TuplesOf, check_same_size
-
-# Up to this many numbers in a row, a sum for each column is faster than a sum of rows.
-_MOST_COLUMNS = 8
+from ltn.evaluation.rows import rows_of
 
 
 @dataclass(frozen=True)
@@ -204,6 +201,7 @@ class Read(Step):
         indices: for each axis of the value that is replaced, where each tuple is on it.
         sizes: the sizes of these axes; none where there is one axis.
         leading: the axis along which the tuples ascend, if there is one.
+        static: whether XLA compiles it, which has no kernel for the quicker sums.
     """
 
     value: Value
@@ -211,6 +209,7 @@ class Read(Step):
     indices: tuple[tuple[str, Value], ...]
     sizes: tuple[Value, ...]
     leading: str | None
+    static: bool
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -228,7 +227,7 @@ class Read(Step):
             sizes = [execution[size] for size in self.sizes]
             index = ravel([execution[index] for index in indices.values()], sizes)
         # Where the tuples ascend, the gradient is a sum over neighbours.
-        return rows_of(tensor, index, ascending=front == [self.leading])
+        return rows_of(tensor, index, ascending=front == [self.leading], static=self.static)
 
     def describe(self) -> str:
         return f"read at {self.label}"
@@ -316,7 +315,8 @@ def lift(planner: Planner, value: Value, low: Frame, high: Frame) -> Rule:
         for axis in found if len(found) > 1 else ():
             sizes.append((yield SizeOf(axis)))
         leading = _tuples(planner, label).leading
-        value = planner.add(Read(value, label, tuple(found.items()), tuple(sizes), leading))
+        static = planner.settings.dense
+        value = planner.add(Read(value, label, tuple(found.items()), tuple(sizes), leading, static))
     return value
 
 
@@ -348,46 +348,3 @@ def unravel(flat: tf.Tensor, sizes: Sequence[axes.Size]) -> list[tf.Tensor]:
         found.append(flat % size)
         flat = flat // size
     return [flat, *reversed(found)] if sizes else []
-
-
-def rows_of(table: tf.Tensor, index: tf.Tensor, ascending: bool = False) -> tf.Tensor:
-    """The rows (K, *rest) at the places `index`, (K,), of a table (n, *rest).
-
-    `ascending` promises that no index is less than the one before.
-    """
-
-    @custom_gradient
-    def read(table: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
-        count = axes.size_of(table, 0)
-        return tf.gather(table, index), lambda upstream: _sums(upstream, index, count, ascending)
-
-    return read(table)
-
-
-def _sums(rows: tf.Tensor, index: tf.Tensor, count: axes.Size, ascending: bool) -> tf.Tensor:
-    """The sums (n, *rest) of the rows that have the same index."""
-
-    @custom_gradient
-    def add_up(rows: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
-        return _add_up(rows, index, count, ascending), lambda upstream: rows_of(upstream, index, ascending)
-
-    return add_up(rows)
-
-
-def _add_up(rows: tf.Tensor, index: tf.Tensor, count: Any, ascending: bool) -> tf.Tensor:
-    # TensorFlow's own sum over rows in any order takes several times as long where they are short.
-    width = rows.shape[1:].num_elements()
-    if ascending:
-        found = tf.math.segment_sum(rows, index)
-        missing = count - tf.shape(found)[0]
-        padded = tf.pad(found, [[0, missing], *[[0, 0]] * (rows.shape.rank - 1)])
-        return tf.ensure_shape(padded, [count if isinstance(count, int) else None, *rows.shape[1:]])
-    if not width or width > _MOST_COLUMNS or rows.dtype.size < 4:
-        return tf.math.unsorted_segment_sum(rows, index, count)
-    columns = tf.unstack(tf.reshape(rows, [tf.size(index), width]), axis=1)
-    size = tf.cast(count, index.dtype)
-    sums = [
-        tf.raw_ops.DenseBincount(input=index, size=size, weights=column, binary_output=False)
-        for column in columns
-    ]
-    return tf.reshape(tf.stack(sums, axis=1), [count, *rows.shape[1:]])

@@ -70,7 +70,7 @@ def write(knowledge: Axioms, path: str | Path) -> None:
     if code:
         raise LogicValueError(f"The axioms {', '.join(code)} are Python code, which has no text to write.")
     lines = [f"# {variable}: {domain.name}" for variable, domain in knowledge.signature.variables.items()]
-    lines += [f"# {relation}" for relation in knowledge.known.values()]
+    lines += [f"# {relation.heading}: {relation.size}" for relation in knowledge.known.values()]
     for axiom in knowledge.axiom_list:
         settings = []
         if axiom.proposition is not None or axiom.weight != 1.0:

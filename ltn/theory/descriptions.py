@@ -86,9 +86,7 @@ def _symbols(knowledge: KnowledgeBase) -> dict[str, list[str]]:
             for name, inputs in signature.predicates.items()
             if name in language.symbols
         ],
-        "Relations": [
-            f"{_head(name, relation.domains)}, {len(relation):,} rows" for name, relation in language.known.items()
-        ],
+        "Relations": [f"{relation.heading}, {relation.size}" for relation in language.known.values()],
         "Propositions": [
             f"{name}{', learned' if proposition.trainable else ''}"
             for name, proposition in language.propositions.items()

@@ -58,7 +58,7 @@ def _unfiltered(planner: Planner, node: Node, frame: Frame) -> tuple[Tuples, lis
     label = planner.frames.find(key)
     found = None if label is None else planner.frames.tuples(label)
     if found is None:
-        strategy = next(found for kind in STRATEGIES if (found := kind.find(guard)) is not None)
+        strategy = next(one for kind in STRATEGIES if (one := kind.find(guard)) is not None)
         found = planner.frames.add(
             key, strategy.parents, frame, strategy.leading, strategy, strategy.known, strategy.is_known
         )

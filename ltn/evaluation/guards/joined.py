@@ -22,7 +22,7 @@ from ltn.evaluation.known import plan_places
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import Planner, Rule
 from ltn.evaluation.relations import Keys
-from ltn.evaluation.tuples import KnownTuples, as_constant
+from ltn.evaluation.tuples import as_constant
 from ltn.language import Apply, Name, Node
 
 
@@ -81,7 +81,7 @@ class Joined(Strategy):
     def plan(self, planner: Planner, tuples: Tuples) -> Rule:
         written = " & ".join(map(str, self.conjuncts))
         if self._keys is None:
-            return planner.add(JoinedTuples(tuples.label, written, self._combinations.index))
+            return planner.add(JoinedTuples(tuples.label, written, self._combinations.places))
         columns: list[Value] = []
         for name in self._asked:
             own = {name: self._guard.frame[name]}
@@ -168,11 +168,12 @@ class Joined(Strategy):
         if self._asked:
             columns = np.stack([found.columns["place", name] for name in self._asked], axis=1)
             self._keys = Keys(columns)
-            row = self._keys.find([tf.constant(column) for column in columns.T]).numpy()
-            order = np.argsort(row, kind="stable")
-            index = {label: places[order] for label, places in index.items()}
+            # Not in the graph of the training step that is being compiled.
             with tf.init_scope():
+                row = self._keys.find([tf.constant(column) for column in columns.T]).numpy()
+                order = np.argsort(row, kind="stable")
                 values = tf.constant(row[order])
+            index = {label: places[order] for label, places in index.items()}
         self._combinations = Combinations(tuple(labels), values, tuple(map(as_constant, index.values())))
 
 

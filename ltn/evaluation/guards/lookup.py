@@ -68,7 +68,7 @@ class LookedUpTuples(SelectedTuples):
         places = tuples + tf.gather(start - (ends - counts), of_value)
         # The size of the first axis is not needed.
         sizes = [0, *(axes.size_of(other, axis) for axis in range(1, len(self.order)))][: len(self.order)]
-        return *unravel(of_value, sizes), *(tf.gather(index, places) for index in combinations.index)
+        return *unravel(of_value, sizes), *(tf.gather(index, places) for index in combinations.places)
 
 
 class LookedUp(Strategy):

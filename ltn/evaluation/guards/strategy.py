@@ -140,7 +140,7 @@ class Guard:
     def holds_at(
         self, nodes: Sequence[Node], labels: Sequence[str], index: Mapping[Any, Places]
     ) -> NDArray[np.bool_]:
-        """For which tuples, given by where they are on some axes, nodes hold that are always the same."""
+        """For which tuples, given by where they are on some axes, all nodes hold; they need no data."""
         first = self.on_first_axes(labels, [index[label] for label in labels])
         holds = np.ones(len(index[labels[0]]), bool)
         # Not in the graph of the training step that is being compiled.
@@ -189,12 +189,12 @@ class Combinations(NamedTuple):
     Attributes:
         labels: the labels of their axes.
         values: ascending, (m,); None if they have none.
-        index: where each combination is on each of these axes, int32, (m,).
+        places: where each combination is on each of these axes, int32, (m,).
     """
 
     labels: tuple[str, ...]
     values: tf.Tensor | None
-    index: tuple[tf.Tensor, ...]
+    places: tuple[tf.Tensor, ...]
 
 
 class _Given:
@@ -205,7 +205,8 @@ class _Given:
 
     def plan(self, planner: Planner, tuples: Tuples) -> Rule:
         yield from ()
-        return planner.add(KnownTuples(tuples.label, "given", tuple(map(as_constant, self._index.values()))))
+        index = tuple(map(as_constant, self._index.values()))
+        return planner.add(KnownTuples(tuples.label, "given", index))
 
 
 def _conjuncts(guard: Node) -> list[Node]:
