@@ -143,12 +143,12 @@ def _places(where: str, domain: Domain, column: pd.Series, index: pd.Index) -> n
         return places.astype(np.int32)
     if kind in "fbcmM":
         raise LogicTypeError(
-            f"{where}: individuals are given by names or whole numbers; got {column.iloc[0]!r} in row 0."
+            f"{where}: individuals are given by names or whole numbers; got {column.iloc[0]} in row 0."
         )
-    codes, names = pd.factorize(column.astype(object))
+    codes, names = pd.factorize(column.astype(object), use_na_sentinel=False)
     found = [_place(name, index) for name in names] if _is_mixed(names) else index.get_indexer(list(names))
     places = np.asarray(found, np.int64)[codes]
-    wrong = np.flatnonzero((places < 0) | (codes < 0))
+    wrong = np.flatnonzero(places < 0)
     if not len(wrong):
         return places.astype(np.int32)
     name = column.iloc[wrong[0]]
