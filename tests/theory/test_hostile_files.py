@@ -119,7 +119,7 @@ MISFITS: list[tuple[tuple[Any, ...], Any, str]] = [
     (("signature", "predicates", "P"), ["ages"], "argument 1 must have the feature shape"),
     (("signature", "functions", "age", "output"), "people", "must return features of the domain 'people'"),
     (("signature", "propositions"), ["A"], "propositions needs one grounding.*B"),
-    (("signature", "predicates", "near"), ["people"], "In `forall u, x where near|must be places"),
+    (("signature", "predicates", "near"), ["people"], r"takes 1 argument, near\(people\); got 2"),
     (("relations",), [], "predicates and functions needs one grounding.*near"),
     (("relations",), ["P"], "The relation 'P' must be a predicate, and have no network"),
     (("relations",), {"near": [[0, 0]]}, "must be a list"),

@@ -49,7 +49,7 @@ ELSEWHERE = [
     (
         "theory/restoring.py",
         "have no network",
-        "theory/test_hostile_files.py::test_what_does_not_fit_together",
+        "theory/test_hostile_files.py::test_what_does_not_fit_together_is_refused",
     ),
     ("files.py", "and unpacks to", "theory/test_hostile_files.py::test_a_small_file_takes_little_memory"),
     ("files.py", "is read-only", "theory/test_interrupted_saves.py::test_a_file_that_may_not_be_written"),

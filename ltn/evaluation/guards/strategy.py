@@ -118,7 +118,7 @@ class Guard:
         return self._is_known_name(Name(variable)) and (tuples is None or tuples.is_known)
 
     def places(self, variable: str) -> Places | None:
-        """Where the individuals on the axis of a variable stand in their domain; None if that is not known."""
+        """Where the individuals on the axis of a variable stand in their domain; None if it is unknown."""
         if not self.has_known_axis(variable):
             return None
         places, label = self.planner.groundings.places(variable).astype(np.int32), self.frame[variable]
