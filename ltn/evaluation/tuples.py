@@ -1,21 +1,25 @@
-"""What lies on axes: individuals, or tuples of them; and values read at tuples."""
+"""What lies on axes: individuals, or tuples of them; and values read at tuples, with their gradients."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from ltn._private import custom_gradient
 from ltn.core import axes
 from ltn.core.expressions import as_float_tensor
 from ltn.errors import LogicValueError
-from ltn.evaluation.frames import Distinct, Frame, Occurring, Places, Tuples
+from ltn.evaluation.frames import Distinct, Frame, Occurring, Tuples
+from ltn.evaluation.occurring import IndexAmong, KnownIndex, KnownTuples, as_constant
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import IndexOn, Planner, Rule, SizeOf, TuplesOf, check_same_size
-from ltn.evaluation.rows import rows_of
+
+# Up to this many numbers in a row, a sum for each column is faster than a sum of rows.
+_MOST_COLUMNS = 8
 
 
 @dataclass(frozen=True)
@@ -113,59 +117,6 @@ class IndexThrough(Step):
 
     def describe(self) -> str:
         return f"where each tuple is, through {self.inner.axes[0]}"
-
-
-@dataclass(frozen=True)
-class KnownTuples(Step):
-    """Tuples that were known when the plan was made: for each parent their places there, int32, (K,)."""
-
-    label: str
-    what: str = field(compare=False)
-    indices: tuple[tf.Tensor, ...] = field(compare=False)
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return (self.label,)
-
-    def compute(self, execution: Execution) -> tuple[tf.Tensor, ...]:
-        return self.indices
-
-    def describe(self) -> str:
-        return self.what
-
-
-@dataclass(frozen=True)
-class KnownIndex(Step):
-    """Where each of some known tuples is among the individuals that occur."""
-
-    high: str
-    low: str
-    index: tf.Tensor = field(compare=False)
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        return (self.high,)
-
-    def compute(self, execution: Execution) -> tf.Tensor:
-        return self.index
-
-    def describe(self) -> str:
-        return f"where each tuple is on {self.low}"
-
-
-@dataclass(frozen=True)
-class IndexAmong(Step):
-    """Where tuples are among the individuals that occur, from where they are among all."""
-
-    among_all: Value
-    low: str
-    occurring: tf.Tensor = field(compare=False)
-
-    def compute(self, execution: Execution) -> tf.Tensor:
-        return tf.searchsorted(self.occurring, execution[self.among_all])
-
-    def describe(self) -> str:
-        return f"where each tuple is on {self.low}"
 
 
 @dataclass(frozen=True)
@@ -327,12 +278,6 @@ def _tuples(planner: Planner, label: str) -> Tuples:
     return found
 
 
-def as_constant(index: Places) -> tf.Tensor:
-    """An index as a tensor, int32, that is not part of the graph which is being made."""
-    with tf.init_scope():
-        return tf.constant(index.astype(np.int32))
-
-
 def ravel(indices: Iterable[tf.Tensor], sizes: Iterable[axes.Size]) -> tf.Tensor:
     """The row-major index over several axes, from the index on each."""
     flat = None
@@ -348,3 +293,49 @@ def unravel(flat: tf.Tensor, sizes: Sequence[axes.Size]) -> list[tf.Tensor]:
         found.append(flat % size)
         flat = flat // size
     return [flat, *reversed(found)] if sizes else []
+
+
+def rows_of(table: tf.Tensor, index: tf.Tensor, ascending: bool = False, static: bool = False) -> tf.Tensor:
+    """The rows (K, *rest) at the places `index`, (K,), of a table (n, *rest).
+
+    `ascending` promises that no index is less than the one before; `static` that XLA compiles it.
+    """
+
+    @custom_gradient
+    def read(table: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
+        count = axes.size_of(table, 0)
+        return tf.gather(table, index), lambda upstream: _sums(upstream, index, count, ascending, static)
+
+    return read(table)
+
+
+def _sums(rows: tf.Tensor, index: tf.Tensor, count: axes.Size, ascending: bool, static: bool) -> tf.Tensor:
+    """The sums (n, *rest) of the rows that have the same index."""
+
+    @custom_gradient
+    def add_up(rows: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
+        total = _add_up(rows, index, count, ascending, static)
+        return total, lambda upstream: rows_of(upstream, index, ascending, static)
+
+    return add_up(rows)
+
+
+def _add_up(rows: tf.Tensor, index: tf.Tensor, count: Any, ascending: bool, static: bool) -> tf.Tensor:
+    # TensorFlow's own sum over rows in any order takes several times as long where they are short.
+    width = rows.shape[1:].num_elements()
+    if static:
+        return tf.math.unsorted_segment_sum(rows, index, count)
+    if ascending:
+        found = tf.math.segment_sum(rows, index)
+        missing = count - tf.shape(found)[0]
+        padded = tf.pad(found, [[0, missing], *[[0, 0]] * (rows.shape.rank - 1)])
+        return tf.ensure_shape(padded, [count if isinstance(count, int) else None, *rows.shape[1:]])
+    if not width or width > _MOST_COLUMNS or rows.dtype.size < 4:
+        return tf.math.unsorted_segment_sum(rows, index, count)
+    columns = tf.unstack(tf.reshape(rows, [tf.size(index), width]), axis=1)
+    size = tf.cast(count, index.dtype)
+    sums = [
+        tf.raw_ops.DenseBincount(input=index, size=size, weights=column, binary_output=False)
+        for column in columns
+    ]
+    return tf.reshape(tf.stack(sums, axis=1), [count, *rows.shape[1:]])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from ltn.evaluation.rows import rows_of
+from ltn.evaluation.tuples import rows_of
 from tests.tolerance import assert_close
 
 # The first and the last row are never read, others more than once.

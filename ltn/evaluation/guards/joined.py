@@ -19,10 +19,10 @@ from ltn.evaluation.guards.lookup import LookedUpTuples
 from ltn.evaluation.guards.strategy import Combinations, Guard, SelectedTuples, Strategy
 from ltn.evaluation.joins import Table, join
 from ltn.evaluation.known import plan_places
+from ltn.evaluation.occurring import as_constant
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import Planner, Rule
 from ltn.evaluation.relations import Keys
-from ltn.evaluation.tuples import as_constant
 from ltn.language import Apply, Name, Node
 
 

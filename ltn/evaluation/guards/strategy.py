@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from ltn.core import axes
 from ltn.errors import LogicValueError
 from ltn.evaluation.frames import Frame, Places, Tuples
+from ltn.evaluation.occurring import KnownTuples, as_constant
 from ltn.evaluation.plan import Execution, Step
 from ltn.evaluation.planner import Planner, Request, Rule, Settings
-from ltn.evaluation.tuples import KnownTuples, as_constant, unravel
+from ltn.evaluation.tuples import unravel
 from ltn.language import And, Apply, Name, Node
 
 # The most combinations that are searched: memory must hold them, and an int32 count them.
