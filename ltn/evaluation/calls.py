@@ -102,11 +102,11 @@ class Calls:
             # Selections from one axis overlap: it is computed as a whole once, and read by all; or only
             # for the individuals that occur in one of them, where these are known.
             if len(calls) > 1 and len(self._base(next(iter(calls.values()))).labels) == 1:
-                where = [self._occurrences_of(call) for call in calls.values()]
-                if None in where:
+                found = [self._occurrences_of(call) for call in calls.values() if not self._is_sparse(call)]
+                if None in found:
                     self._wide.add(base)
-                else:
-                    self._occurrences[base] = frozenset().union(*filter(None, where))
+                elif found:
+                    self._occurrences[base] = frozenset().union(*filter(None, found))
         self._wide.update(before._needed)
         groups: dict[tuple[str, int], dict[Hashable, Call]] = {}
         for call in map(self._choose, before._needed.values()):
@@ -122,7 +122,7 @@ class Calls:
     def _choose(self, call: Call) -> Call:
         """The call, or one on more individuals that is made anyway."""
         where = self._occurrences.get(self._base(call).key)
-        if where is not None:
+        if where is not None and not self._is_sparse(call):
             (axis,) = self._base(call).labels
             joint = self._frames.occurring(axis, where)
             return self._call_at(call.node, {variable: joint for variable, _ in call.frame})
@@ -147,6 +147,10 @@ class Calls:
             return None
         # They are the same for every variable over them.
         return self._frames.occurrences(label) or (label, base)
+
+    def _is_sparse(self, call: Call) -> bool:
+        """Whether a call is about the few individuals that occur in an execution."""
+        return len(call.labels) == 1 and self._frames.is_sparse(call.labels[0])
 
     def _occurrences_of(self, call: Call) -> Occurrences | None:
         """Where the individuals occur that a call is about; None where it is about others too."""

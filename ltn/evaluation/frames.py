@@ -36,6 +36,7 @@ class Tuples:
         known: where each tuple is on each of the first axes, for tuples that are known when they are
             planned; for others, such tuples that they are among; or None.
         is_known: whether these are the tuples themselves.
+        sparse: first axes of whose individuals few occur in an execution.
     """
 
     label: str
@@ -45,6 +46,7 @@ class Tuples:
     origin: Any
     known: Mapping[str, Places] | None = None
     is_known: bool = False
+    sparse: Collection[str] = ()
 
 
 class Frames:
@@ -82,11 +84,12 @@ class Frames:
         origin: Any,
         known: Mapping[str, Places] | None = None,
         is_known: bool = False,
+        sparse: Collection[str] = (),
     ) -> Tuples:
         """A new axis of tuples in place of some axes of a frame; `find` knows it by its key."""
         label = f"tuples {len(self._tuples) - len(self._occurring) + 1}"
         members = {variable: axis for variable, axis in frame.items() if axis in parents}
-        self._tuples[label] = Tuples(label, tuple(parents), members, leading, origin, known, is_known)
+        self._tuples[label] = Tuples(label, tuple(parents), members, leading, origin, known, is_known, sparse)
         self._known[key] = label
         return self._tuples[label]
 
@@ -117,6 +120,12 @@ class Frames:
             raise RuntimeError(f"The tuples of '{label}' are not known when they are planned.")
         return tuples.known
 
+    def is_sparse(self, label: str) -> bool:
+        """Whether an axis holds the individuals of one first axis that occur in an execution."""
+        tuples = self._tuples.get(label)
+        is_distinct = tuples is not None and isinstance(tuples.origin, Distinct)
+        return is_distinct and len(tuples.parents) == 1  # type: ignore[union-attr]
+
     def occurrences(self, label: str) -> Occurrences | None:
         """Where the individuals of an axis occur; None for an axis that `occurring` has not made."""
         return self._occurring.get(label)
@@ -129,9 +138,10 @@ class Frames:
     def place(self, frame: Frame) -> dict[str, str]:
         """Where a network with these variables is to be called, so that no tuple is computed twice.
 
-        Variables that draw on a single axis of known tuples go to the individuals that occur there. Others
-        that draw on a single parent of the tuples go back to that parent; those that draw on several axes
-        but not on all of them go to the distinct combinations; else the tuples stay.
+        Variables that draw on a single axis of known tuples go to the individuals that occur there; those
+        that draw on a single axis of which few occur, to these, found in each execution. Others that draw
+        on a single parent of the tuples go back to that parent; those that draw on several axes but not on
+        all of them go to the distinct combinations; else the tuples stay.
         """
         placed: dict[str, str] = {}
         pending = [frame]
@@ -149,6 +159,8 @@ class Frames:
                     placed.update(dict.fromkeys(mine, self.occurring(axis, frozenset({(label, axis)}))))
                 elif label in self._occurring:
                     continue
+                elif len(drawn) == 1 and axis in tuples.sparse:
+                    placed.update(dict.fromkeys(mine, self._distinct_axis(tuples, drawn)))
                 elif len(set(mine.values())) == 1 and len(tuples.parents) > 1:
                     pending.append(mine)
                 elif len(drawn) < len(self._first_axes(tuples, tuples.members)):

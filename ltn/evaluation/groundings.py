@@ -110,7 +110,10 @@ class Groundings:
 
     def count(self, variable: str) -> int | None:
         """How many individuals a variable ranges over; None if that is unknown while tracing."""
-        kind, name = self.source(variable) or ("none", "")
+        return self._count(variable, self.source(variable))
+
+    def _count(self, variable: str, source: Source | None) -> int | None:
+        kind, name = source or ("none", "")
         if kind == "data":
             size = self.data[name].shape[0]
             return None if size is None else int(size)
@@ -186,7 +189,7 @@ class Groundings:
         """Where the individuals of a variable, or a constant, stand among those of their domain."""
         is_constant = name in self.signature.constants
         if not is_constant and name not in self.choices:
-            return np.arange(self.count(name) or 0)
+            return np.arange(self._count(name, self._whole_source(name)) or 0)
         domain = (self.signature.constants if is_constant else self.signature.variables)[name]
         if domain.name not in self._places:
             self._places[domain.name] = {other: n for n, other in enumerate(self.roster(domain))}

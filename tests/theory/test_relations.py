@@ -431,3 +431,32 @@ def test_rows_of_many_columns_are_told_apart_where_no_number_holds_them() -> Non
         == 200
     )
     assert float(theory.query("forall a, b, c, d, e where R(a, b, c, d, e): ~S(a, b, c, d, e)").tensor) == 1.0
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 20])
+@pytest.mark.parametrize("text", FORMULAS)
+def test_in_chunks_the_values_are_the_same(text: str, chunk: int) -> None:
+    with as_written():
+        expected, _ = slopes(THEORY, text)
+        tensors = {
+            name: tf.reshape(tf.constant(values, tf.float32), [4, -1]) for name, values in DATA.items()
+        }
+        [value] = THEORY.knowledge.evaluation(THEORY.space, tensors, chunk=chunk).ground([parse(text)])
+    # The order of sums differs.
+    assert_close(value.tensor, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_chunks_count_tuples_where_relations_are_joined() -> None:
+    theory, seen = counted(5000, {"cites": np.random.default_rng(0).integers(0, 5000, (400, 2))})
+    whole = float(theory.query("forall a, b where cites(a, b): P(a) & P(b)").tensor)
+    seen.clear()
+    for chunk, runs in ((1000, 1), (100, 4)):
+        # Of 25 million combinations.
+        theory.chunk = chunk
+        plan = theory.plan("forall a, b where cites(a, b): P(a) & P(b)").to_frame()
+        assert ("combinations at a time" in "".join(plan.step)) == (chunk < 400)
+        seen.clear()
+        # The order of sums differs.
+        found = theory.query("forall a, b where cites(a, b): P(a) & P(b)").tensor
+        assert_close(found, whole, rtol=1e-5)
+        assert len(seen) <= 3 * runs

@@ -36,7 +36,9 @@ def select(planner: Planner, node: Node, frame: Frame) -> str:
     others = [label for label in dict.fromkeys(labels) if label not in first.parents]
     origin = Filtered(first, rest, dict(frame), others)
     parents = [*first.parents, *others]
-    return planner.frames.add(key, parents, frame, first.leading, origin, first.known).label
+    return planner.frames.add(
+        key, parents, frame, first.leading, origin, first.known, sparse=first.sparse
+    ).label
 
 
 def select_known(planner: Planner, node: Node, frame: Frame) -> tuple[str, Node | None] | None:
@@ -59,9 +61,8 @@ def _unfiltered(planner: Planner, node: Node, frame: Frame) -> tuple[Tuples, lis
     found = None if label is None else planner.frames.tuples(label)
     if found is None:
         strategy = next(one for kind in STRATEGIES if (one := kind.find(guard)) is not None)
-        found = planner.frames.add(
-            key, strategy.parents, frame, strategy.leading, strategy, strategy.known, strategy.is_known
-        )
+        selected = (strategy.known, strategy.is_known, strategy.sparse)
+        found = planner.frames.add(key, strategy.parents, frame, strategy.leading, strategy, *selected)
     return found, [conjunct for conjunct in guard.conjuncts if conjunct not in found.origin.conjuncts]
 
 

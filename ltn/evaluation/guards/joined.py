@@ -69,8 +69,9 @@ class Joined(Strategy):
         found = self._found(atoms, filters, labels)
         self.parents = (*dict.fromkeys(guard.frame[name] for name in self._asked), *labels)
         self.leading = self.parents[0]
-        self.known = guard.on_first_axes(labels, [found.columns[label] for label in labels])
+        known = guard.on_first_axes(labels, [found.columns[label] for label in labels])
         self.is_known = not self._asked
+        self.known, self.sparse = (known, ()) if self.is_known else (None, tuple(known))
         self._prepare(found, labels)
 
     @classmethod

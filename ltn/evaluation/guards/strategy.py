@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -51,7 +51,7 @@ class Strategy(ABC):
         conjuncts: those that it takes care of.
         parents: the axes that its tuples are drawn from.
         leading: the one of them along which the tuples ascend, if there is one.
-        known, is_known: as for `Tuples`.
+        known, is_known, sparse: as for `Tuples`.
     """
 
     conjuncts: Sequence[Node]
@@ -59,6 +59,7 @@ class Strategy(ABC):
     leading: str | None
     known: Mapping[str, Places] | None = None
     is_known: bool = False
+    sparse: Collection[str] = ()
 
     @classmethod
     @abstractmethod
