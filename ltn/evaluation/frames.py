@@ -105,10 +105,10 @@ class Frames:
             )
             for places in found:
                 occurs[places] = True
-            index = np.flatnonzero(occurs)
+            index, rank = np.flatnonzero(occurs), np.cumsum(occurs, dtype=np.int32) - 1
             members = dict.fromkeys(self.groups[axis], axis)
             self._tuples[label] = Tuples(
-                label, (axis,), members, axis, Occurring(index), {axis: index}, is_known=True
+                label, (axis,), members, axis, Occurring(index, rank), {axis: index}, is_known=True
             )
             self._occurring[label] = where
         return label
@@ -233,9 +233,13 @@ class Distinct:
 
 @dataclass(frozen=True, eq=False)
 class Occurring:
-    """The origin of individuals of one axis that occur in known tuples: their places, ascending."""
+    """The origin of individuals of one axis that occur in known tuples: their places, ascending.
+
+    `rank` tells for the place of an individual that occurs which of them it is.
+    """
 
     index: Places
+    rank: Places
 
 
 def _distinct(columns: Mapping[str, Places]) -> tuple[dict[str, Places], Places]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 
 from ltn._private import custom_gradient
@@ -223,7 +222,7 @@ def plan_index(planner: Planner, request: IndexOn) -> Rule:
     if of_low is not None and isinstance(of_low.origin, Occurring):
         own = frames.base({request.variable: request.high})[request.variable]
         if of_high.known is not None and of_high.is_known:
-            places = np.searchsorted(of_low.origin.index, of_high.known[own])
+            places = of_low.origin.rank[of_high.known[own]]
             return planner.add(KnownIndex(request.high, request.low, as_constant(places)))
         among_all = yield IndexOn(request.high, request.variable, own)
         return planner.add(IndexAmong(among_all, request.low, as_constant(of_low.origin.index)))
