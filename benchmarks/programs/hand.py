@@ -1,7 +1,7 @@
 """The workloads "relation" and "edges" as one would write them by hand, without a library of logic.
 
-Of a relation, the first Dense layer of the network takes both individuals of a pair. It is linear in them, so it is applied
-to each side on its own axis, to n rows instead of n^2, and broadcasting adds the two up.
+The first Dense layer of the network of a relation takes both individuals of a pair. It is linear in them, so
+it is applied to each side on its own axis, to n rows instead of n^2, and broadcasting adds the two up.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ def relation(count: int) -> Step:
 
 
 def edges(count: int, individuals: int) -> Step:
-    """A step on `forall x, y where linked(x, y): P(x) <-> P(y)`: P of the individuals that occur, gathered."""
+    """A step on `forall x, y where linked(x, y): P(x) <-> P(y)`: P is gathered for both sides."""
     embeddings = tf.Variable(inputs.embeddings(individuals))
     shapes = ((inputs.FEATURES, UNITS), (UNITS, UNITS), (UNITS, 1))
     kernels = [tf.Variable(tf.keras.initializers.GlorotUniform()(shape)) for shape in shapes]

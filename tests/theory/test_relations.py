@@ -222,6 +222,10 @@ FORMULAS = [
     "forall h: exists x, y where knows(h, x) & likes(x, y): P(y) | F(h, x)",
     "forall diag(h, t) where ~knows(h, t): F(h, t)",
     "forall x, y where knows(x, y) & n > 1: P(x)",
+    "forall x, y where knows(x, y) & ~knows(bob, ann): P(x)",
+    "exists x, y where knows(x, y) & P(bob) > 0.2 & knows(x, bob) > 0.5: F(x, y)",
+    "forall x where old(x): forall y where knows(x, y): forall z where likes(y, z): F(x, z)",
+    "exists diag(x, y) where knows(x, y): P(x)",
 ]
 
 
