@@ -48,8 +48,8 @@ def join(tables: Sequence[Table]) -> Table:
         if best.count > MOST_ROWS:
             raise LogicValueError(
                 f"The join of {found.name} with {best.right.name} has {best.count:,} tuples, more than "
-                f"{MOST_ROWS:,}: join a further relation, or a comparison in its own quantifier, that leaves "
-                "fewer of them, or bind fewer variables under one guard."
+                f"{MOST_ROWS:,}: join a further relation that leaves fewer of them, or bind fewer variables "
+                "under one guard."
             )
         rest = [table for table in rest if table is not best.right]
         found = best.make()

@@ -101,7 +101,7 @@ class Relation:
 
     def set_rows(self, rows: Rows) -> None:
         """Let it hold these rows, which may be repeated, and no others."""
-        self._rows, self._keys = _distinct(rows), None
+        self._rows, self._keys = distinct_rows(rows), None
         self._rows.flags.writeable = False
 
     def __len__(self) -> int:
@@ -191,7 +191,7 @@ class Keys:
         return place, tf.equal(tf.reshape(tf.gather(ascending, found), sizes), numbers)
 
 
-def _distinct(rows: Rows) -> Rows:
+def distinct_rows(rows: Rows) -> Rows:
     """The rows without repetitions, ascending."""
     if not len(rows):
         return rows.astype(np.int32)

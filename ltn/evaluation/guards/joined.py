@@ -16,14 +16,14 @@ import tensorflow as tf
 from ltn.core import axes
 from ltn.evaluation.frames import Places, Tuples
 from ltn.evaluation.guards.lookup import LookedUpTuples
-from ltn.evaluation.guards.strategy import Combinations, Guard, SelectedTuples, Strategy
+from ltn.evaluation.guards.strategy import Combinations, Guard, SelectedTuples, Strategy, parts_of
 from ltn.evaluation.joins import Table, join
 from ltn.evaluation.known import plan_places
 from ltn.evaluation.occurring import as_constant
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import Planner, Rule
-from ltn.evaluation.relations import Keys
-from ltn.language import Apply, Name, Node
+from ltn.evaluation.relations import Keys, distinct_rows
+from ltn.language import And, Apply, Name, Node, Or
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,12 @@ class RowOf(Step):
 
 
 class Joined(Strategy):
-    """Relations whose arguments are variables and constants, and what filters their join once for all."""
+    """Relations of variables and constants, and what filters their join once for all.
 
-    def __init__(self, guard: Guard, atoms: Sequence[Apply]):
+    A conjunct may also be a disjunction of such relations about the same variables: its table is their union.
+    """
+
+    def __init__(self, guard: Guard, atoms: Sequence[Node]):
         self._guard = guard
         variables = dict.fromkeys(name for atom in atoms for name in guard.planner.free(atom))
         unknown = {guard.frame[name] for name in variables if guard.places(name) is None}
@@ -76,7 +79,7 @@ class Joined(Strategy):
 
     @classmethod
     def find(cls, guard: Guard) -> Joined | None:
-        atoms = [node for node in guard.conjuncts if isinstance(node, Apply) and _is_table(guard, node)]
+        atoms = [node for node in guard.conjuncts if _is_table(guard, node)]
         return cls(guard, atoms) if atoms else None
 
     def plan(self, planner: Planner, tuples: Tuples) -> Rule:
@@ -102,7 +105,7 @@ class Joined(Strategy):
             and guard.is_the_same(node)
         )
 
-    def _found(self, atoms: Sequence[Apply], filters: Sequence[Node], labels: Sequence[str]) -> Table:
+    def _found(self, atoms: Sequence[Node], filters: Sequence[Node], labels: Sequence[str]) -> Table:
         """The join, filtered; it ascends along the first of the labels."""
         guard = self._guard
         nodes = [*atoms, *filters]
@@ -144,7 +147,19 @@ class Joined(Strategy):
             return label
         return ("place", name)
 
-    def _table(self, atom: Apply) -> Table:
+    def _table(self, node: Node) -> Table:
+        """The tuples of a conjunct, among the variables that are in it."""
+        first, *others = (
+            join([self._rows(atom) for atom in parts_of(part, And) if isinstance(atom, Apply)])
+            for part in parts_of(node, Or)
+        )
+        if not others:
+            return first
+        rows = [np.stack([part.columns[name] for name in first.columns], axis=1) for part in (first, *others)]
+        union = distinct_rows(np.concatenate(rows))
+        return Table(f"({node})", dict(zip(first.columns, union.T, strict=True)))
+
+    def _rows(self, atom: Apply) -> Table:
         """The rows of a relation for which constants, and variables that are repeated, have one place."""
         planner = self._guard.planner
         rows = planner.relations[atom.symbol].rows
@@ -178,8 +193,16 @@ class Joined(Strategy):
         self._combinations = Combinations(tuple(labels), values, tuple(map(as_constant, index.values())))
 
 
-def _is_table(guard: Guard, atom: Apply) -> bool:
-    """Whether a conjunct is a relation of variables and constants, some individuals of which are known."""
+def _is_table(guard: Guard, node: Node) -> bool:
+    """Whether the tuples of a conjunct are those of relations."""
+    parts = parts_of(node, Or)
+    atoms = [atom for part in parts for atom in parts_of(part, And)]
+    free = {frozenset(guard.planner.free(part)) for part in parts}
+    return len(free) == 1 and all(isinstance(atom, Apply) and _is_relation(guard, atom) for atom in atoms)
+
+
+def _is_relation(guard: Guard, atom: Apply) -> bool:
+    """Whether an atom is a relation of variables and constants, some individuals of which are known."""
     planner = guard.planner
     if atom.symbol not in planner.relations or not all(isinstance(each, Name) for each in atom.arguments):
         return False

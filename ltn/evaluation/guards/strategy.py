@@ -20,7 +20,7 @@ from ltn.evaluation.occurring import KnownTuples, as_constant
 from ltn.evaluation.plan import Execution, Step
 from ltn.evaluation.planner import Planner, Request, Rule, Settings
 from ltn.evaluation.tuples import unravel
-from ltn.language import And, Apply, Name, Node
+from ltn.language import And, Apply, Binary, Name, Node
 
 # The most combinations that are searched: memory must hold them, and an int32 count them.
 _MOST = 2**27
@@ -78,7 +78,7 @@ class Guard:
         self.planner = planner
         self.node = node
         self.frame = frame
-        self.conjuncts = _conjuncts(node)
+        self.conjuncts = parts_of(node, And)
 
     def labels(self, node: Node) -> set[str]:
         """The axes that a node depends on."""
@@ -211,11 +211,12 @@ class _Given:
         return planner.add(KnownTuples(tuples.label, "given", index))
 
 
-def _conjuncts(guard: Node) -> list[Node]:
-    found, pending = [], [guard]
+def parts_of(whole: Node, kind: type[Binary]) -> list[Node]:
+    """What a connective connects: conjuncts or disjuncts; the node itself where it is another one."""
+    found, pending = [], [whole]
     while pending:
         node = pending.pop()
-        if isinstance(node, And):
+        if isinstance(node, kind):
             pending += [node.right, node.left]
         else:
             found.append(node)
