@@ -162,8 +162,8 @@ class Evaluation:
         sizes = () if self.settings.chunk is None else tuple(groundings.count(v) for v, _ in sources)
         operators = tuple(_kind(operator) for operator in vars(semantics).values())
         owners = tuple(owner_of(number, options) for number in range(len(nodes)))
-        weighted = groundings.has_weights
-        key = (tuple(nodes), owners, self.settings, replicas.count(), sources, sizes, weighted, operators)
+        given = (groundings.has_weights, *(groundings.has_places(variable) for variable, _ in sources))
+        key = (tuple(nodes), owners, self.settings, replicas.count(), sources, sizes, given, operators)
 
         def make() -> Plan:
             planner = Planner(world, self.settings, RULES, self.plans.memory)

@@ -199,7 +199,7 @@ class Groundings:
         return np.array([found[other] for other in self.choices[name].names], int)
 
     def has_places(self, name: str) -> bool:
-        """Whether a variable ranges over known individuals of its domain, or a constant is one of them."""
+        """Whether it is told which individuals of its domain a variable ranges over, or a constant is."""
         if name in self.signature.constants:
             return not self.signature.constants[name].parts
         kind, _ = self._whole_source(name) or ("none", "")

@@ -168,7 +168,11 @@ ATOMS = st.one_of(
     st.builds("between({}, {}, {})".format, TERMS, TERMS, TERMS),
 )
 LITERALS = st.one_of(
-    ATOMS, ATOMS, ATOMS.map("~{}".format), st.builds("{} != {}".format, *[st.sampled_from("xyz")] * 2)
+    ATOMS,
+    ATOMS,
+    st.builds("({} | {})".format, ATOMS, ATOMS),
+    ATOMS.map("~{}".format),
+    st.builds("{} != {}".format, *[st.sampled_from("xyz")] * 2),
 )
 
 

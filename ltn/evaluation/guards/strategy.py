@@ -168,7 +168,8 @@ class Guard:
         """Whether a node is a constant, or a variable over known individuals, all of them."""
         if not isinstance(node, Name) or not self.planner.groundings.has_places(node.name):
             return False
-        return node.name in self.planner.signature.constants or self.planner.kind_of(node.name) != "slice"
+        is_constant = node.name in self.planner.signature.constants
+        return is_constant or self.planner.kind_of(node.name) in ("domain", "choice")
 
     def calls_network(self, node: Node) -> bool:
         """Whether the grounding of a symbol is called in a node."""
