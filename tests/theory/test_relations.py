@@ -56,8 +56,7 @@ def declared() -> ltn.Theory:
 
 
 THEORY = declared()
-FEATURES = THEORY.signature.domains["people"].features
-assert FEATURES is not None
+FEATURES = np.array(THEORY.signature.domains["people"].features)
 # Data of the variables that range over data.
 DATA_PLACES = {"h": [1, 4, 0, 1], "t": [2, 2, 5, 1]}
 DATA = {name: FEATURES[places] for name, places in DATA_PLACES.items()} | {
@@ -284,6 +283,16 @@ def test_of_nobody_everything_holds_and_nothing_exists() -> None:
     empty = related({"knows": [], "between": []})
     assert float(empty.query("forall x, y where knows(x, y): likes(x, y)").tensor) == 1.0
     assert float(empty.query("exists x, y, z where between(x, y, z) & knows(y, z): old(x)").tensor) == 0.0
+
+
+def test_individuals_that_are_known_may_be_paired_with_data() -> None:
+    data = {"h": FEATURES[[1, 4, 5]]}
+    # w is eve, bob, bob; h is bob, eve, fay.
+    found = THEORY.query("exists diag(w, h) where likes(w, h) | knows(w, h): h = h", data)
+    assert float(found.tensor) == 1.0
+    found = THEORY.query("forall diag(w, h) where knows(w, h) & old(x): F(w, h)", data)
+    assert_close(found.tensor.numpy()[[1, 2, 4]], THEORY.query("F(eve, bob)").tensor.numpy().repeat(3))
+    assert found.tensor.numpy()[[0, 3, 5]].tolist() == [1.0] * 3
 
 
 def test_in_bodies_they_are_crisp_under_logarithms_too() -> None:

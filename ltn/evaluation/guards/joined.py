@@ -61,11 +61,7 @@ class Joined(Strategy):
 
     def __init__(self, guard: Guard, atoms: Sequence[Node]):
         self._guard = guard
-        variables = dict.fromkeys(name for atom in atoms for name in guard.planner.free(atom))
-        unknown = {guard.frame[name] for name in variables if guard.places(name) is None}
-        # Each variable whose individuals are known; those of the others come with the execution.
-        self._known = {name: guard.frame[name] for name in variables if guard.frame[name] not in unknown}
-        self._asked = [name for name in variables if name not in self._known]
+        self._known, self._asked = _variables(guard, atoms)
         labels = tuple(dict.fromkeys(self._known.values()))
         filters = [node for node in guard.conjuncts if node not in atoms and self._is_filter(node)]
         self.conjuncts = [*atoms, *filters]
@@ -80,7 +76,8 @@ class Joined(Strategy):
     @classmethod
     def find(cls, guard: Guard) -> Joined | None:
         atoms = [node for node in guard.conjuncts if _is_table(guard, node)]
-        return cls(guard, atoms) if atoms else None
+        known, _ = _variables(guard, atoms)
+        return cls(guard, atoms) if known else None
 
     def plan(self, planner: Planner, tuples: Tuples) -> Rule:
         written = " & ".join(map(str, self.conjuncts))
@@ -191,6 +188,14 @@ class Joined(Strategy):
                 values = tf.constant(row[order])
             index = {label: places[order] for label, places in index.items()}
         self._combinations = Combinations(tuple(labels), values, tuple(map(as_constant, index.values())))
+
+
+def _variables(guard: Guard, atoms: Sequence[Node]) -> tuple[dict[str, str], list[str]]:
+    """The variables whose individuals are known, each with its axis; and those that an execution is given."""
+    variables = dict.fromkeys(name for atom in atoms for name in guard.planner.free(atom))
+    unknown = {guard.frame[name] for name in variables if not guard.has_known_axis(name)}
+    known = {name: guard.frame[name] for name in variables if guard.frame[name] not in unknown}
+    return known, [name for name in variables if name not in known]
 
 
 def _is_table(guard: Guard, node: Node) -> bool:
