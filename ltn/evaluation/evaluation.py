@@ -32,6 +32,7 @@ from ltn.evaluation.planner import (
     owner_of,
 )
 from ltn.evaluation.quantifiers import bind_all, has_variables, narrow
+from ltn.evaluation.relations import Relation
 from ltn.evaluation.spaces import Space
 from ltn.evaluation.table import PlanTable
 from ltn.fuzzy_ops.base import ProjectedConnective
@@ -101,7 +102,8 @@ class Evaluation:
         other_operators: whether the operators differ from those that the formulas were written for:
             options of quantifiers that they lack are then left out.
         chunk: see `planner.Settings`.
-        plans: the plans of the theory; new ones are added.
+        plans: the plans of the theory; new ones are added. They hold for the rows that relations have now.
+        relations: the predicates whose truth is known, by name.
     """
 
     def __init__(
@@ -114,8 +116,9 @@ class Evaluation:
         other_operators: bool = False,
         chunk: int | None = None,
         plans: Plans | None = None,
+        relations: Mapping[str, Relation] | None = None,
     ):
-        self.world = World(groundings, dict(symbols), propositions, space, other_operators)
+        self.world = World(groundings, dict(symbols), propositions, space, relations or {}, other_operators)
         self.settings = Settings(dense, chunk)
         self.plans = Plans() if plans is None else plans
 
@@ -168,7 +171,7 @@ class Evaluation:
         sizes = () if self.settings.chunk is None else tuple(groundings.count(v) for v, _ in sources)
         operators = tuple(_kind(operator) for operator in vars(semantics).values())
         owners = tuple(owner_of(number, options) for number in range(len(nodes)))
-        weighted = groundings.has_weights
+        given = (groundings.has_weights, *(groundings.has_places(variable) for variable, _ in sources))
         key = (
             tuple(written_out),
             tuple(nodes),
@@ -177,7 +180,7 @@ class Evaluation:
             replicas.count(),
             sources,
             sizes,
-            weighted,
+            given,
             operators,
         )
 

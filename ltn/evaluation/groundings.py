@@ -121,7 +121,10 @@ class Groundings:
 
     def count(self, variable: str) -> int | None:
         """How many individuals a variable ranges over; None if that is unknown while tracing."""
-        kind, name = self.source(variable) or ("none", "")
+        return self._count(variable, self.source(variable))
+
+    def _count(self, variable: str, source: Source | None) -> int | None:
+        kind, name = source or ("none", "")
         if kind == "data":
             size = self.data[name].shape[0]
             return None if size is None else int(size)
@@ -136,8 +139,8 @@ class Groundings:
         return None
 
     def without_data(self) -> Groundings:
-        """The groundings that depend neither on data nor on what is learned."""
-        return Groundings(self.signature, (), self.choices, {})
+        """The groundings without data, and apart from any graph; what is learned is as it is now."""
+        return Groundings(self.signature, self.tables, self.choices, {})
 
     def with_copies(self, copies: Mapping[str, str]) -> Groundings:
         """These groundings, with copies of declared variables, which range over the same individuals."""
@@ -189,10 +192,10 @@ class Groundings:
         if kind == "choice":
             return list(self.choices[name].names) or None
         if kind == "domain":
-            return list(self.signature.places(domain))
+            return self.roster(domain)
         column = self.data.get(name)
         if column is not None and are_places(column):
-            everyone = list(self.signature.places(domain))
+            everyone = self.roster(domain)
             return [everyone[place] for place in column.numpy()]
         labels = self.data.labels if isinstance(self.data, LabelledData) else {}
         return list(labels[name]) if name in labels else None
@@ -208,14 +211,38 @@ class Groundings:
 
     def places(self, name: str) -> np.ndarray:
         """Where the individuals of a variable, or a constant, stand among those of their domain."""
-        is_constant = name in self.signature.constants
+        is_constant, declared = name in self.signature.constants, self._declared(name)
+        if not is_constant and declared not in self.choices:
+            return np.arange(self._count(name, self._whole_source(name)) or 0)
         domain = (self.signature.constants if is_constant else self.signature.variables)[name]
         found = self.signature.places(domain)
         if is_constant:
             return np.array(found[name])
-        if self._declared(name) in self.choices:
-            return np.array([found[other] for other in self.choices[self._declared(name)].names], int)
-        return np.arange(self.count(name) or 0)
+        return np.array([found[other] for other in self.choices[declared].names], int)
+
+    def has_places(self, name: str) -> bool:
+        """Whether it is told which individuals of its domain a variable ranges over, or a constant is."""
+        if name in self.signature.constants:
+            return not self.signature.constants[name].parts
+        kind, given = self._whole_source(name) or ("none", "")
+        is_named = kind == "domain" or (kind == "choice" and self.choices[given].features is None)
+        is_placed = kind in ("data", "gathered") and are_places(self.data[given])
+        return (is_named or is_placed) and not self.signature.variables[name].parts
+
+    def places_now(self, name: str) -> tf.Tensor:
+        """What `places` gives, as int32; of a variable over a slice of its individuals, the slice."""
+        kind, given = (
+            (None, "") if name in self.signature.constants else self._whole_source(name) or ("none", "")
+        )
+        if kind in ("data", "gathered"):
+            column = self.data[given] if kind == "data" else replicas.gather(self.data[given])
+            places = tf.cast(column, tf.int32)
+        else:
+            places = tf.constant(self.places(name), tf.int32)
+        if name not in self._slices:
+            return places
+        start, size = self._slices[name]
+        return tf.slice(places, [start], [size])
 
     def variable(self, name: str) -> tf.Tensor:
         """The individuals that a variable ranges over, (k, *features)."""
@@ -309,6 +336,10 @@ class Groundings:
             return tf.constant(domain.features)
         tables = [table.tensor for table in self._tables_of(domain)]
         return tables[0] if len(tables) == 1 else tf.concat(tables, axis=0)
+
+    def roster(self, domain: Domain) -> list[str]:
+        """The names of the individuals of a domain; empty where they are not known."""
+        return list(self.signature.places(domain))
 
     def _tables_of(self, domain: Domain) -> list[Individuals]:
         return [table for table in self.tables if table.domain.is_same(domain)]

@@ -138,6 +138,7 @@ class Planner:
         self.groundings: Groundings = world.groundings
         self.signature = world.groundings.signature
         self.symbols = world.symbols
+        self.relations = world.relations
         self.space = world.space
         self.replicas = replicas.count()
         self.frames = Frames()

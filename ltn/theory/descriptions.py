@@ -23,7 +23,8 @@ def description(name: str, knowledge: KnowledgeBase) -> str:
         "constant": len(signature.constants),
         "variable": len(signature.variables),
         "function": len(signature.functions),
-        "predicate": len(signature.predicates),
+        "predicate": len(knowledge.language.symbols) - len(signature.functions),
+        "relation": len(knowledge.language.known),
         "proposition": len(signature.propositions),
         "definition": len(signature.definitions),
         "axiom": len(knowledge.axiom_list),
@@ -85,7 +86,9 @@ def _symbols(knowledge: KnowledgeBase) -> dict[str, list[str]]:
         "Predicates": [
             f"{_head(name, inputs)}, {_count(language.symbols[name])} parameters"
             for name, inputs in signature.predicates.items()
+            if name in language.symbols
         ],
+        "Relations": [f"{relation.heading}, {relation.size}" for relation in language.known.values()],
         "Propositions": [
             f"{name}{', learned' if proposition.trainable else ''}"
             for name, proposition in language.propositions.items()

@@ -17,6 +17,7 @@ from ltn.core.symbols import Symbol
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.evaluation.groundings import Choice, DeclaredVariable
 from ltn.evaluation.individuals import Individuals
+from ltn.evaluation.relations import Relation
 from ltn.evaluation.spaces import Space
 from ltn.files import describe
 from ltn.knowledge import questions
@@ -146,6 +147,8 @@ class Theory(keras.Model):
     predicate = delegate_to("language", Language.predicate)
     function = delegate_to("language", Language.function)
     proposition = delegate_to("language", Language.proposition)
+    relation = delegate_to("language", Language.relation)
+    relations = delegate_to("language", Language.relations)
 
     @property
     def variables(self) -> Weights:
@@ -156,6 +159,11 @@ class Theory(keras.Model):
     def signature(self) -> Signature:
         """The declared domains, constants, variables, functions, predicates and propositions."""
         return self.language.signature
+
+    @property
+    def known(self) -> dict[str, Relation]:
+        """The relations by name."""
+        return self.language.known
 
     @property
     def choices(self) -> dict[str, Choice]:
@@ -327,6 +335,14 @@ class Theory(keras.Model):
     save = writing.save
     save_weights = writing.save_weights
     export = serving.export
+
+    def save_assets(self, dir: str) -> None:  # noqa: A002, Keras's name of it
+        """Write the rows of the relations; Keras calls it while it saves."""
+        saving.save_rows(self.language, dir)
+
+    def load_assets(self, dir: str | None) -> None:  # noqa: A002
+        """Read what `save_assets` wrote; Keras calls it while it loads."""
+        saving.load_rows(self.language, dir)
 
     def get_config(self) -> dict[str, Any]:
         """What the theory consists of, without its weights; raises for what cannot be saved."""

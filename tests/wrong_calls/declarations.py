@@ -1,9 +1,104 @@
 # ruff: noqa: E501
 """Declarations, axioms, hyper-parameters: wrong calls, the error of each, and a piece of its message."""
 
-from ltn.errors import LogicTypeError, LogicValueError
+from ltn.errors import LogicFileError, LogicTypeError, LogicValueError
 
 ROWS = [
+    (
+        'theory.relation("r", (people, colours), [("ann", "red", "blue")])',
+        LogicValueError,
+        "r(people, colours) takes 2 columns; got 3",
+    ),
+    ('theory.relation("r", digits, 3)', LogicTypeError, "The rows of 'r' are an array of indices, a list of"),
+    ('theory.relation("r", digits, {0: 1})', LogicTypeError, "The rows of 'r' are an array of indices"),
+    (
+        'theory.relation("r", (digits, digits), np.zeros((2, 2, 2), int))',
+        LogicValueError,
+        "The rows of 'r' must have the shape (m, 2); got (2, 2, 2)",
+    ),
+    (
+        'theory.relation("r", (digits, digits), [(0, 1), (2,)])',
+        LogicTypeError,
+        "are rows of 2 names or indices each, as ('Ann', 'Bob'); got (2,) in row 1",
+    ),
+    (
+        'theory.relation("r", (digits, digits), [(0, 1), (2, 3)])',
+        LogicValueError,
+        "column 2: 3 in row 1 is no index of the domain 'digits', whose 3 individuals have the indices 0 to 2",
+    ),
+    (
+        'theory.relation("r", (digits, digits), np.array([[0.5, 1.0]]))',
+        LogicTypeError,
+        "individuals are given by names or whole numbers; got 0.5 in row 0",
+    ),
+    (
+        'theory.relation("r", (people, colours), [("ann", "red"), ("bob", "gren")])',
+        LogicValueError,
+        "column 2: 'gren' in row 1 is no individual of the domain 'colours'; did you mean 'green'?",
+    ),
+    (
+        'theory.relation("r", (people, colours), pd.DataFrame({"who": ["ann"], "what": [None]}))',
+        LogicValueError,
+        "None in row 0 is no individual of the domain 'colours'; they are: red, green, blue.",
+    ),
+    (
+        'theory.relation("r", unit, [0])',
+        LogicValueError,
+        "The relation 'r' is about known individuals; the domain 'unit' has none",
+    ),
+    (
+        'theory.relation("r", (people, colours), folder / "rows.xlsx")',
+        LogicFileError,
+        "rows are read from files that end with .csv, .tsv, .txt",
+    ),
+    (
+        'theory.relation("r", (people, colours), "none.csv")',
+        LogicFileError,
+        "none.csv: there is no such file",
+    ),
+    (
+        'theory.relation("r", digits, folder / "binary.csv")',
+        LogicFileError,
+        "binary.csv: the file cannot be read",
+    ),
+    ('theory.relation("r", digits, folder / "empty.tsv")', LogicFileError, "empty.tsv: the file has no rows"),
+    (
+        'theory.relation("r", (people, colours), folder / "misspelt.csv")',
+        LogicValueError,
+        "misspelt.csv, column 1: 'an' in row 1 is no individual of the domain 'people'; did you mean 'ann'?",
+    ),
+    (
+        'theory.relation("P", people, ["ann"])',
+        LogicValueError,
+        "'P' cannot name a predicate: it is already a",
+    ),
+    (
+        'theory.known["knows"].add([("ann", "zoe")])',
+        LogicValueError,
+        "'zoe' in row 0 is no individual of the",
+    ),
+    ('("ann",) in theory.known["knows"]', LogicValueError, "knows(people, people) takes 2 columns; got 1"),
+    (
+        'theory.relations([("ann", "bob")], people)',
+        LogicValueError,
+        "triples have 3 columns, (head, relation",
+    ),
+    ('theory.relations([("ann", "likes", "bob")], "people")', LogicTypeError, "Expected a Domain"),
+    (
+        'theory.relations([("ann", "likes", "bob"), ("ann", "P", "bob")], people)',
+        LogicValueError,
+        "'P' cannot name a predicate: it is already a predicate",
+    ),
+    (
+        'theory.query("knows(x, ann)", x=points)',
+        LogicValueError,
+        "A relation is about the individuals of 'people', which are constants without fixed features: `x`",
+    ),
+    (
+        'theory.query("knows(f(ann), ann)")',
+        LogicValueError,
+        "`f(ann)` cannot be found among them by its features",
+    ),
     (
         'own = ltn.Theory("godel"); i = own.variable("i", own.domain("n")); own.predicate("S", i.domain, lambda n: n); own.axiom("forall[p=2] i: S(i)")',
         LogicTypeError,
