@@ -32,6 +32,17 @@ class Counting:
     log_odds: bool | None
 
     @property
+    def name(self) -> str:
+        """What it is called, for people."""
+        return f"{'not ' * self.negated}{self.kind} {self.count}"
+
+    @property
+    def of_nothing(self) -> float:
+        """The truth of the quantifier over nothing."""
+        truth = QUANTIFIERS[self.kind].of_nothing(self.count)
+        return 1.0 - truth if self.negated else truth
+
+    @property
     def arguments(self) -> dict[str, Any]:
         """What the operator is called with."""
         bounds: dict[str, Any] = QUANTIFIERS[self.kind].of_count(self.count)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language.forms import NUMBER as A_NUMBER
 from ltn.language.forms import check_form
-from ltn.language.names import list_names
+from ltn.language.names import list_names, written
 from ltn.language.rosters import Features, Roster, read_roster, restore_roster
 
 Shape = tuple[int | None, ...]
@@ -123,7 +123,7 @@ class Domain:
         same = len({(part.equality, part.alpha) for part in parts}) == 1
         product = object.__new__(Domain)
         product._set(
-            name=" * ".join(part.name for part in parts),
+            name=" * ".join(written(part.name) for part in parts),
             shape=(sum(_size(part) for part in parts),),
             names=None,
             features=None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.language.names import COUNTING, LARGEST_COUNT, QUANTIFIERS, check_name
+from ltn.language.names import COUNTING, LARGEST_COUNT, QUANTIFIERS, axis_text, check_name, written
 from ltn.language.tree import Level, Node, Operand, Sign, Span, is_finite, number
 
 
@@ -91,8 +91,8 @@ class Quantifier(Node):
         )
 
     def pieces(self, unicode: bool, followed: bool) -> list[str | Operand]:
-        options = ", ".join(f"{name}={number(value)}" for name, value in self.options)
-        groups = [group[0] if len(group) == 1 else f"diag({', '.join(group)})" for group in self.groups]
+        options = ", ".join(f"{written(name)}={number(value)}" for name, value in self.options)
+        groups = [axis_text(group) for group in self.groups]
         space = "" if unicode and not options and self.count is None else " "
         head = f"{self.sign[unicode]}{options and f'[{options}]'}{space}{', '.join(groups)}"
         # A quantifier in a guard could stand without parentheses, but two colons in a row are hard to read.

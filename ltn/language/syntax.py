@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ltn.errors import LogicValueError
-from ltn.language.names import check_name
+from ltn.language.names import check_name, written
 from ltn.language.quantifier import Quantifier
 from ltn.language.tree import Level, Node, Operand, Sign, Span, is_finite, number
 
@@ -79,12 +79,14 @@ class Name(Node):
         return (self.name,)
 
     def pieces(self, unicode: bool, followed: bool) -> list[str | Operand]:
-        return [self.name]
+        return [written(self.name)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Apply(Node):
     """A function or a predicate applied to terms: f(t_1, ..., t_m).
+
+    `symbol_span` tells where the symbol itself was read.
 
     >>> from ltn.language import parse
     >>> atom = parse("lives_in(father(x), Rome)")
@@ -94,6 +96,7 @@ class Apply(Node):
 
     symbol: str
     arguments: tuple[Node, ...]
+    symbol_span: Span | None = field(default=None, kw_only=True)
 
     def _check(self) -> None:
         check_name(self.symbol, "a function or a predicate")
@@ -112,7 +115,7 @@ class Apply(Node):
         arguments: list[str | Operand] = []
         for argument in self.arguments:
             arguments += [", ", Operand(argument)]
-        return [self.symbol, "(", *arguments[1:], ")"]
+        return [written(self.symbol), "(", *arguments[1:], ")"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -112,6 +112,12 @@ def _list_expected(tokens: set[str]) -> str:
 
 def _explain_foreign(text: str, position: int, found: str) -> str:
     """How this language writes a sign or word of another one; empty if none stands there."""
+    if found == "'":
+        return (
+            " A name in quotes ends with a quote on the same line; inside, a backslash stands before quotes."
+        )
+    if found == '"':
+        return " Names stand in single quotes: 'co-occurs with'."
     for wrong, right in _SIGNS.items():
         # The first characters of a foreign sign may be a token of this language.
         first = max(0, position - len(wrong) + 1)

@@ -66,6 +66,8 @@ def test_a_soft_keyword_is_a_name_where_names_stand(word: str) -> None:
         f"forall {word} where {word} > 1: {word}({word}) -> A",
         f"forall diag({word}, x): {word}(x)",
         f"forall[{word}=1] x: A",
+        f"define {word}({word}: {word}): {word}({word})",
+        f"{word}({word}, x) for diag({word}, x)",
     ):
         assert text(parse(source)) == source
     Signature().check_new(word, "a predicate")

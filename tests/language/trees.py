@@ -23,7 +23,7 @@ from ltn.language import (
     Quantifier,
     Xor,
 )
-from ltn.language.names import COUNTING, KEYWORDS, LARGEST_COUNT, NAME, PLAIN_QUANTIFIERS, SOFT_KEYWORDS
+from ltn.language.names import COUNTING, KEYWORDS, LARGEST_COUNT, PLAIN, PLAIN_QUANTIFIERS, SOFT_KEYWORDS
 
 # All that the language has: one that is added is tried in every test of random formulas.
 CONNECTIVES = Binary.__subclasses__()
@@ -32,8 +32,14 @@ COUNTING_KINDS = st.sampled_from(COUNTING)
 
 
 def names() -> st.SearchStrategy[str]:
+    """Plain names, and those that need quotes: keywords, texts with quotes, backslashes, spaces, `#`."""
     near_keywords = st.sampled_from([*SOFT_KEYWORDS, "forallx", "order", "not'", "Diag", "x₁", "ä_1''", "_"])
-    return near_keywords | st.from_regex(NAME, fullmatch=True).filter(lambda name: name not in KEYWORDS)
+    signs = st.text("ab'\\ #\"():,[]=1äß\u00a0\u200d😀-", min_size=1, max_size=6)
+    # Without the signs of mathematics, which other names show in quotes.
+    characters = st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters="∀∃¬∧∨⊻→↔≠≤≥")
+    any_text = st.text(characters, min_size=1)
+    plain = st.from_regex(PLAIN, fullmatch=True)
+    return near_keywords | plain | st.sampled_from(KEYWORDS) | signs | any_text
 
 
 def _options() -> st.SearchStrategy[tuple[tuple[str, float], ...]]:
