@@ -348,8 +348,9 @@ def _size(domain: Domain) -> int:
 
 def _as_bytes(features: Features) -> list[bytes]:
     """Each row as bytes, which are equal where its numbers are: adding 0 makes 0 of -0."""
-    rows = np.ascontiguousarray(features.reshape(len(features), -1) + np.float32(0.0))
-    whole: list[Any] = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel().tolist()
+    size = math.prod(features.shape[1:])
+    rows = np.ascontiguousarray(features.reshape(len(features), size) + np.float32(0.0))
+    whole: list[Any] = rows.view(np.dtype((np.void, rows.itemsize * size))).ravel().tolist()
     return whole
 
 
