@@ -1,4 +1,4 @@
-"""Print what no test runs, and the shares of the lines and branches of `ltn` that tests run: `make coverage`."""
+"""Print which lines and branches of `ltn` no test runs, and the shares of those that tests run."""
 
 import json
 import tempfile
