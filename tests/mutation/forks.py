@@ -22,6 +22,11 @@ from tests.mutation.mutants import Mutant
 MEMORY = 8 << 30
 # How much longer than its seconds of the processor a mutant may take. One that waits for ever is never busy.
 PATIENCE = 5.0
+# What a pipe takes before it is read.
+MOST_SAID = 10_000
+# What this process has imported, as Hypothesis, is not rewritten.
+OPTIONS = ["--exitfirst", "--quiet", "-p", "no:cacheprovider", "--rootdir", "."]
+OPTIONS += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
 
 
 class Copy:
@@ -55,10 +60,12 @@ class Copy:
         os.close(writer)
         with os.fdopen(reader) as failed:
             status = _ended(process, time.monotonic() + PATIENCE * seconds)
-            name = failed.readline()
-        if os.WIFEXITED(status):
-            return name if os.WEXITSTATUS(status) else None
-        return f"signal {os.WTERMSIG(status)}"
+            said = failed.read()
+        if os.WIFSIGNALED(status):
+            return f"signal {os.WTERMSIG(status)}"
+        if os.WEXITSTATUS(status) > 1:
+            raise RuntimeError(said)
+        return said or None
 
 
 class _Selection:
@@ -77,8 +84,8 @@ class _Selection:
 
 
 def _end_with(folder: Path, tests: Mapping[str, list[str]], seconds: float, writer: int) -> NoReturn:
-    """End this process: with 0 if all tests pass, else with 1 and the name of one that does not."""
-    failed = "the process"
+    """End this process and say which test fails, if one does; with 2 for a mistake of this program."""
+    code = 0
     try:
         os.setsid()
         for name, most in (("CPU", int(seconds) + 1), ("DATA", MEMORY), ("CORE", 0)):
@@ -87,11 +94,11 @@ def _end_with(folder: Path, tests: Mapping[str, list[str]], seconds: float, writ
         for stream in range(3):
             os.dup2(nowhere, stream)
         _move_to(folder)
-        failed = _first_failure(tests)
+        said = _first_failure(tests)
     except BaseException:
-        traceback.print_exc()
-    os.write(writer, failed.encode())
-    os._exit(bool(failed))
+        said, code = traceback.format_exc(), 2
+    os.write(writer, said.encode()[:MOST_SAID])
+    os._exit(code)
 
 
 def _move_to(folder: Path) -> None:
@@ -105,8 +112,7 @@ def _move_to(folder: Path) -> None:
 def _first_failure(tests: Mapping[str, list[str]]) -> str:
     for file, names in tests.items():
         selection = _Selection(names)
-        options = ["--exitfirst", "--quiet", "-p", "no:cacheprovider", "--rootdir", "."]
-        code = pytest.main([*options, file], plugins=[selection])
+        code = pytest.main([*OPTIONS, file], plugins=[selection])
         # A mutant may change the names of tests, which are then not run.
         if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             return selection.failed or file
