@@ -42,7 +42,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     # The process that hands out the tests has the reports of all.
     if not hasattr(session.config, "workerinput"):
-        TIMES.write_text(json.dumps(_seconds))
+        known = json.loads(TIMES.read_text()) if TIMES.exists() else {}
+        TIMES.write_text(json.dumps(known | _seconds))
 
 
 def _switch_to(context: str) -> None:

@@ -95,9 +95,20 @@ class _Meaning(ast.NodeTransformer):
         names = [ast.unparse(decorator).rpartition(".")[2] for decorator in node.decorator_list]
         if "overload" in names:
             return None
-        # All of our classes define what is abstract.
-        kept = zip(node.decorator_list, names, strict=True)
-        node.decorator_list = [decorator for decorator, name in kept if name != "abstractmethod"]
+        if "abstractmethod" in names:
+            # It is never called: our classes define it.
+            node.decorator_list = []
+        return self.generic_visit(node)
+
+    def visit_arguments(self, node: ast.arguments) -> ast.AST:
+        # More ways to pass an argument, or fewer that nobody uses, are no mistake.
+        node.args, node.posonlyargs, node.kwonlyargs = (
+            [*node.posonlyargs, *node.args, *node.kwonlyargs],
+            [],
+            [],
+        )
+        node.defaults += [default for default in node.kw_defaults if default is not None]
+        node.kw_defaults = []
         return self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> ast.AST | None:
