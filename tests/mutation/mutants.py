@@ -92,11 +92,10 @@ class _Meaning(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST | None:
         node.returns = None
-        names = [ast.unparse(decorator).rpartition(".")[2] for decorator in node.decorator_list]
-        if "overload" in names:
+        if "overload" in map(ast.unparse, node.decorator_list):
             return None
-        if "abstractmethod" in names:
-            # It is never called: our classes define it.
+        if all(isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant) for each in node.body):
+            # A docstring alone: what derived classes define.
             node.decorator_list = []
         return self.generic_visit(node)
 

@@ -40,6 +40,7 @@ def test_a_mutant_is_killed_by_a_test_that_fails_and_by_the_end_of_its_time(tmp_
         ("strict=True", "strict=False"),
         ("Mapping", "Sequence"),
         ("@abstractmethod", ""),
+        ("@property", ""),
         ("self, *, n", "self, /, n"),
     ],
 )
@@ -48,7 +49,7 @@ def test_what_cannot_matter(change: tuple[str, str]) -> None:
         "if TYPE_CHECKING:\n    from collections.abc import Mapping\n"
         "x: int = 2\n"
         "def pairs(n: int) -> int:\n    return zip([n], [x + 1], strict=True)\n"
-        "class A:\n    @abstractmethod\n    def f(self, *, n): ...\n"
+        "class A:\n    @property\n    @abstractmethod\n    def f(self, *, n): ...\n"
     )
     assert change[0] in text
     assert meaning(text.replace(*change)) == meaning(text)
