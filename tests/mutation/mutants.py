@@ -97,6 +97,9 @@ class _Meaning(ast.NodeTransformer):
         if all(isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant) for each in node.body):
             # A docstring alone: what derived classes define.
             node.decorator_list = []
+        # Called on a class it changes nothing, and called on an object all calls fail.
+        kept = [each for each in node.decorator_list if ast.unparse(each) != "staticmethod"]
+        node.decorator_list = kept
         return self.generic_visit(node)
 
     def visit_arguments(self, node: ast.arguments) -> ast.AST:
