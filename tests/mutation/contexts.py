@@ -1,11 +1,12 @@
-"""A plugin of pytest for `make coverage`: it stores which tests run each line, and how long each test takes.
+"""A plugin of pytest for `make coverage`: it stores which tests run each line, and how long each takes.
 
 What a fixture runs for several tests counts for all tests of the file.
 """
 
 import json
+import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from coverage import Coverage
 
 TIMES = Path(__file__).parents[2] / ".coverage-times"
 _seconds = defaultdict[str, float](float)
+_last = time.process_time()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -22,6 +24,15 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[Any]:
     outcome = yield
     _switch_to("")
     return outcome
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    # The time of the processor, which says more than that of a machine with much else to do.
+    global _last
+    report = yield
+    report.duration, _last = time.process_time() - _last, time.process_time()
+    return report
 
 
 @pytest.hookimpl(wrapper=True)

@@ -69,10 +69,11 @@ def _quickest(seconds: Mapping[str, float], budget: float) -> dict[str, list[str
         files[test.partition("::")[0]].append(test)
     found, spent = dict[str, list[str]](), 0.0
     for file, tests in sorted(files.items(), key=lambda item: sum(seconds[test] for test in item[1])):
-        fitting = []
+        fitting = list[str]()
         for test in sorted(tests, key=seconds.__getitem__):
             spent += seconds[test]
-            if spent <= budget:
+            # The quickest of all always fits.
+            if spent <= budget or not (found or fitting):
                 fitting.append(test)
         if fitting:
             found[file] = fitting

@@ -20,8 +20,8 @@ from tests.mutation.mutants import Mutant
 
 # Bytes: a mutant that asks for all memory of the machine does not get it.
 MEMORY = 8 << 30
-# How much longer than its seconds of the processor a mutant may take. One that waits for ever is never busy.
-PATIENCE = 5.0
+# How much longer than its seconds of the processor a mutant may take: one that waits for ever is never busy.
+PATIENCE = 30.0
 # What a pipe takes before it is read.
 MOST_SAID = 10_000
 # What this process has imported, as Hypothesis, is not rewritten.
