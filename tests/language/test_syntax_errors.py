@@ -43,6 +43,7 @@ MISTAKES = [
     ("A && B", 3, 1, f"{BEGIN}, found '&'. Instead of `&&` write `&`."),
     ("x == y", 3, 1, "Expected a term, found '='. Instead of `==` write `=`."),
     ("A <=> B", 4, 1, "Expected a term, found '>'. Instead of `<=>` write `<->`."),
+    ("&& A", 0, 1, f"{BEGIN}, found '&'. Instead of `&&` write `&`."),
     ("A implies B", 2, 7, f"{AFTER}, found 'implies'. Instead of `implies` write `->`."),
     (
         "exists! k: P(k)",
@@ -53,8 +54,10 @@ MISTAKES = [
     ),
     ("!A", 0, 1, f"{BEGIN}, found '!'. Instead of `!` write `~`."),
     ("Forall x: A", 7, 1, f"{AFTER}, found 'x'. Keywords have small letters: write `forall`."),
+    ("Not(x) B", 7, 1, f"{AFTER}, found 'B'."),
     ("A AND B", 2, 3, f"{AFTER}, found 'AND'. Keywords have small letters: write `and`."),
     ("P()", 2, 1, f"{BEGIN}, found ')'. Without arguments, write `P`."),
+    ("A & P()", 6, 1, f"{BEGIN}, found ')'. Without arguments, write `P`."),
     (
         "x < y < z",
         6,
