@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -164,7 +164,10 @@ class Evaluation:
 
         def make() -> Plan:
             planner = Planner(world, self.settings, RULES, self.plans.memory)
-            requests = [partial(self._request, planner, *each) for each in zip(nodes, owners, strict=True)]
+            # Prepared once: trees that are equal and not the same are compared from top to bottom.
+            requests = [
+                cache(partial(self._request, planner, *each)) for each in zip(nodes, owners, strict=True)
+            ]
             return planner.plan_requests(requests, nodes)
 
         return self.plans.recent.get(key, make)

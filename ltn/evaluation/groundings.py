@@ -21,6 +21,9 @@ _in_force: contextvars.ContextVar[Groundings | None] = contextvars.ContextVar("g
 
 # The weights of the rows of a batch, among its data; not a legal name.
 ROW_WEIGHTS = "row weights"
+# The type of a column of data that tells which individuals of their domain the rows are, by their places
+# among them, (k,); no other column has it.
+PLACES = tf.uint32
 # Where individuals come from: the kind, "data", "gathered" (the data of all replicas), "choice", "domain" or
 # "slice", and a name.
 Source = tuple[str, str]
@@ -49,6 +52,11 @@ class Choice(NamedTuple):
         return cls((), tf.constant(features.reshape(config.get("shape", features.shape))))
 
 
+def are_places(column: tf.Tensor) -> bool:
+    """Whether a column of data holds places of individuals, not their features."""
+    return bool(column.dtype == PLACES and column.shape.rank == 1)
+
+
 class LabelledData(dict[str, tf.Tensor]):
     """Data by the name of a variable or domain; `labels` holds what their rows are called, if anything."""
 
@@ -67,7 +75,7 @@ class Groundings:
     def __init__(
         self,
         signature: Signature,
-        tables: Mapping[str, Individuals],
+        tables: Sequence[Individuals],
         choices: Mapping[str, Choice],
         data: Mapping[str, tf.Tensor],
     ):
@@ -78,8 +86,6 @@ class Groundings:
         self._found: dict[Source, tf.Tensor] = {}
         self._shared: frozenset[str] = frozenset()
         self._slices: dict[str, tuple[Any, Any]] = {}
-        # Where each individual stands in its domain, once that was asked.
-        self._places: dict[str, dict[str, int]] = {}
 
     def source(self, variable: str) -> Source | None:
         """Where the individuals of a variable come from; one source means the same individuals."""
@@ -126,7 +132,7 @@ class Groundings:
 
     def without_data(self) -> Groundings:
         """The groundings that depend neither on data nor on what is learned."""
-        return Groundings(self.signature, {}, self.choices, {})
+        return Groundings(self.signature, (), self.choices, {})
 
     def share(self, variables: Iterable[str]) -> Groundings:
         """These groundings, in which some variables over data range over the data of all replicas."""
@@ -156,7 +162,7 @@ class Groundings:
 
     def tables_of(self, names: Collection[str]) -> list[Individuals]:
         """The tables of constants that some variables and constants depend on."""
-        found = [table for name, table in self.tables.items() if name in names]
+        found = [table for table in self.tables if not table.places.keys().isdisjoint(names)]
         for name, domain in self.signature.variables.items():
             kind, _ = (self.source(name) if name in names else None) or ("none", "")
             found += self._tables_of(domain) if kind in ("choice", "domain") else []
@@ -169,7 +175,11 @@ class Groundings:
         if kind == "choice":
             return list(self.choices[variable].names) or None
         if kind == "domain":
-            return self._names_of(domain)
+            return list(self.signature.places(domain))
+        column = self.data.get(name)
+        if column is not None and are_places(column):
+            everyone = list(self.signature.places(domain))
+            return [everyone[place] for place in column.numpy()]
         labels = self.data.labels if isinstance(self.data, LabelledData) else {}
         return list(labels[name]) if name in labels else None
 
@@ -186,9 +196,7 @@ class Groundings:
         """Where the individuals of a variable, or a constant, stand among those of their domain."""
         is_constant = name in self.signature.constants
         domain = (self.signature.constants if is_constant else self.signature.variables)[name]
-        if domain.name not in self._places:
-            self._places[domain.name] = {other: n for n, other in enumerate(self._names_of(domain))}
-        found = self._places[domain.name]
+        found = self.signature.places(domain)
         if is_constant:
             return np.array(found[name])
         if name in self.choices:
@@ -231,9 +239,9 @@ class Groundings:
         """The grounding of a constant, of shape `features`."""
         domain = self.signature.constants[name]
         if domain.names is not None and domain.features is not None:
-            return tf.constant(domain.features[domain.names.index(name)])
-        table = self.tables[name]
-        return table.tensor[table.names.index(name)]
+            return tf.constant(domain.features[self.signature.places(domain)[name]])
+        table = next(table for table in self.tables if name in table.places)
+        return table.tensor[table.places[name]]
 
     def _individuals(self, source: Source, domain: Domain) -> tf.Tensor:
         if source not in self._found:
@@ -249,10 +257,20 @@ class Groundings:
         return self._found[source]
 
     def _from_data(self, name: str, domain: Domain) -> tf.Tensor:
-        return self.data[name]
+        return self._features(self.data[name], domain)
 
     def _from_all_replicas(self, name: str, domain: Domain) -> tf.Tensor:
-        return replicas.gather(self.data[name])
+        return self._features(replicas.gather(self.data[name]), domain)
+
+    def _features(self, column: tf.Tensor, domain: Domain) -> tf.Tensor:
+        """The features of the individuals in a column of data."""
+        if not are_places(column):
+            return column
+        places, tables = tf.cast(column, tf.int32), self._tables_of(domain)
+        if domain.features is None and len(tables) == 1:
+            # Its gradient is sparse: one row for each place.
+            return tables[0].rows(places)
+        return tf.gather(self._individuals(("domain", domain.name), domain), places)
 
     def _from_slice(self, variable: str, domain: Domain) -> tf.Tensor:
         start, size = self._slices[variable]
@@ -269,9 +287,8 @@ class Groundings:
         choice = self.choices[variable]
         if choice.features is not None:
             return choice.features
-        names = self._names_of(domain)
         everyone = self._individuals(("domain", domain.name), domain)
-        return tf.gather(everyone, [names.index(name) for name in choice.names])
+        return tf.gather(everyone, self.places(variable))
 
     def _from_domain(self, _: str, domain: Domain) -> tf.Tensor:
         if domain.features is not None:
@@ -279,11 +296,8 @@ class Groundings:
         tables = [table.tensor for table in self._tables_of(domain)]
         return tables[0] if len(tables) == 1 else tf.concat(tables, axis=0)
 
-    def _names_of(self, domain: Domain) -> list[str]:
-        return list(domain.names or [name for table in self._tables_of(domain) for name in table.names])
-
     def _tables_of(self, domain: Domain) -> list[Individuals]:
-        return [table for table in dict.fromkeys(self.tables.values()) if table.domain.is_same(domain)]
+        return [table for table in self.tables if table.domain.is_same(domain)]
 
     def explain_missing(self, variable: str) -> str:
         """The message for a variable that has no individuals."""

@@ -100,6 +100,12 @@ class Language:
                 domain, else in the range of `values`, else in [0, 1]. It draws those without values, and
                 the other starting points of reasoning.
             regularizer: a Keras regularizer for learned ones.
+
+        >>> language = Language()
+        >>> people = language.domain("people", shape=2)
+        >>> ann, bob = language.constants("ann, bob", people, values=[[0.0, 1.0], [2.0, 3.0]])
+        >>> bob
+        Individual(tensor=[2. 3.], free_vars=[])
         """
         _check_domain(domain)
         chosen = self._names_of(names)
@@ -147,6 +153,10 @@ class Language:
         It ranges over the data that `fit`, `evaluate` or `query` are given under its name; else over
         `values`; else over the data under the name of its domain; else over the individuals of its domain,
         learned ones as they are at that moment.
+
+        Where the individuals of its domain are known, data may tell which of them are meant: by name; or by
+        index, whole numbers (k,), in order of declaration. Where individuals are single numbers, a whole
+        number is the individual itself.
 
         Args:
             name: its name.
@@ -202,9 +212,8 @@ class Language:
 
     def groundings(self, data: Mapping[str, tf.Tensor] | None = None) -> Groundings:
         """What variables and constants denote, on a batch of data."""
-        tables = {name: table for table in self.individuals for name in table.names}
         batch = data if isinstance(data, LabelledData) else LabelledData(data or {})
-        return Groundings(self.signature, tables, self.choices, batch)
+        return Groundings(self.signature, self.individuals, self.choices, batch)
 
     def evaluation(
         self,

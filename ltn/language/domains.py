@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Mapping, Sequence
@@ -196,6 +197,18 @@ class Domain:
         low, high = self.bounds
         return np.all((rows >= low - ROUNDING) & (rows <= high + ROUNDING), axis=1)
 
+    def has(self, features: NDArray[np.float32]) -> NDArray[np.bool_]:
+        """Which features, (n, *shape), are those of an individual of this finite domain.
+
+        >>> Domain("digits", values=range(10)).has(np.float32([[3], [3.5], [10]]))
+        array([ True, False, False])
+        """
+        return np.fromiter((row in self._rows for row in _as_bytes(features)), np.bool_, len(features))
+
+    @functools.cached_property
+    def _rows(self) -> frozenset[bytes]:
+        return frozenset(() if self.features is None else _as_bytes(self.features))
+
     def get_config(self) -> dict[str, Any]:
         """What `from_config` needs, for JSON; for a product, the names of its parts.
 
@@ -331,6 +344,13 @@ def _size(domain: Domain) -> int:
             f"A product needs domains of known shapes; '{domain.name}' has the shape {domain.shape}."
         )
     return math.prod(size for size in domain.shape if size is not None)
+
+
+def _as_bytes(features: Features) -> list[bytes]:
+    """Each row as bytes, which are equal where its numbers are: adding 0 makes 0 of -0."""
+    rows = np.ascontiguousarray(features.reshape(len(features), -1) + np.float32(0.0))
+    whole: list[Any] = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel().tolist()
+    return whole
 
 
 def _freeze(features: Features) -> Features:

@@ -48,12 +48,14 @@ def _combine(node: Node, below: tuple[_Both, ...]) -> _Both:
     match node, below:
         case Name() | Apply() | Comparison(), _:
             return _Both(node, Not(node, span=span))
+        case Not(operand=Name() | Apply() | Comparison()), (atom,):
+            return _Both(node, atom.holds)
         case Not(), (operand,):
             return _Both(operand.fails, operand.holds)
         case And(), (a, b):
-            return _Both(And(a.holds, b.holds, span=span), Or(a.fails, b.fails, span=span))
+            return _Both(_keep(node, a.holds, b.holds), Or(a.fails, b.fails, span=span))
         case Or(), (a, b):
-            return _Both(Or(a.holds, b.holds, span=span), And(a.fails, b.fails, span=span))
+            return _Both(_keep(node, a.holds, b.holds), And(a.fails, b.fails, span=span))
         case Implies(), (a, b):
             return _Both(Or(a.fails, b.holds, span=span), And(a.holds, b.fails, span=span))
         case Iff(), (a, b):
@@ -62,7 +64,15 @@ def _combine(node: Node, below: tuple[_Both, ...]) -> _Both:
             return _Both(And(there[0], back[0], span=span), Or(there[1], back[1], span=span))
         case Quantifier(), (body,):
             return _Both(
-                replace(node, body=body.holds),
+                node if body.holds is node.body else replace(node, body=body.holds),
                 replace(node, kind=QUANTIFIERS[node.kind].dual, body=body.fails),
             )
     raise LogicTypeError(f"Only formulas have a negation normal form; `{node}` is a term.")
+
+
+def _keep(node: Binary, left: Node, right: Node) -> Node:
+    """The node with other operands: itself if they are its own.
+
+    Equal trees that are not the same are compared from top to bottom; a deep one is, at each of its nodes.
+    """
+    return node if left is node.left and right is node.right else replace(node, left=left, right=right)

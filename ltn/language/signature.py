@@ -65,6 +65,8 @@ class Signature:
         self.functions: dict[str, tuple[tuple[Domain, ...], Domain]] = {}
         self.predicates: dict[str, tuple[Domain, ...]] = {}
         self.propositions: dict[str, None] = {}
+        # What `places` found, and among how many constants.
+        self._places: dict[Domain, tuple[int, dict[str, int]]] = {}
 
     def __repr__(self) -> str:
         said = {
@@ -83,7 +85,7 @@ class Signature:
     @contextlib.contextmanager
     def all_or_nothing(self) -> Iterator[None]:
         """Withdraw what is declared within if an error follows, so that it can be declared again."""
-        sizes = {kind: len(declared) for kind, declared in vars(self).items()}
+        sizes = {kind: len(getattr(self, kind)) for kind in _FORM}
         try:
             yield
         except BaseException:
@@ -92,6 +94,7 @@ class Signature:
                 # Nothing else is ever withdrawn: what came last goes first.
                 while len(declared) > size:
                     declared.popitem()
+            self._places.clear()
             raise
 
     def add_domain(self, domain: Domain) -> None:
@@ -157,6 +160,23 @@ class Signature:
         if not isinstance(name, str):
             return None
         return next((kind for kind, those in kinds.items() if name in those), None)
+
+    def places(self, domain: Domain) -> Mapping[str, int]:
+        """Where the individuals of a domain stand, by name: its own, or its constants as they were declared.
+
+        >>> signature, people = Signature(), Domain("people", shape=4)
+        >>> signature.add_domain(people)
+        >>> signature.add_constant("Bob", people)
+        >>> signature.add_constant("Charlie", people)
+        >>> signature.places(people)
+        {'Bob': 0, 'Charlie': 1}
+        """
+        count, found = self._places.get(domain, (-1, {}))
+        if count != len(self.constants):
+            own = domain.names or (name for name, other in self.constants.items() if domain.is_same(other))
+            found = {name: place for place, name in enumerate(own)}
+            self._places[domain] = len(self.constants), found
+        return found
 
     def written(self, symbol: str) -> str:
         """How the function or predicate is applied, as in `lives_in(people, towns)`."""

@@ -2,9 +2,12 @@
 
 import keras
 import numpy as np
+import pytest
 
 import ltn
 from ltn.evaluation.frames import Frames
+from ltn.language.syntax import Binary
+from ltn.language.tree import Node
 from tests.tolerance import assert_close
 
 # Far beyond what Python's recursion allows.
@@ -51,6 +54,21 @@ def test_gradients_reach_the_bottom() -> None:
 def test_in_log_space_the_normal_form_may_be_deep() -> None:
     theory = theory_of("log_product", f"forall x: {'(~P(x) & (A | ' * 1000}A{'))' * 1000}")
     assert np.isfinite(theory.report().satisfaction[0])
+
+
+def test_in_log_space_trees_are_not_compared_level_by_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of equal trees that are not the same each level is compared with all below it: quadratic time."""
+    compared = []
+    equal = Node.__eq__
+
+    def compare(one: Node, other: object) -> bool:
+        compared.append(isinstance(one, Binary) and one is not other)
+        return equal(one, other)
+
+    theory = theory_of("log_product", f"forall x: {'(P(x) <-> ' * 100}A{')' * 100}")
+    monkeypatch.setattr(Node, "__eq__", compare)
+    theory.report()
+    assert sum(compared) < 10
 
 
 def test_compiled_training_is_not_limited_by_the_recursion_of_python() -> None:

@@ -39,7 +39,7 @@ def test_negations_stand_on_atoms_only(formula: Node) -> None:
 @given(formulas())
 def test_it_is_its_own_normal_form(formula: Node) -> None:
     normal = negation_normal_form(formula)
-    assert negation_normal_form(normal) == normal
+    assert negation_normal_form(normal) is normal
 
 
 @pytest.mark.parametrize(
