@@ -27,7 +27,10 @@ def test_a_mutant_is_killed_by_a_test_that_fails_and_by_the_end_of_its_time(tmp_
     (root / "tiny.py").write_text(TINY)
     (root / "test_tiny.py").write_text(TEST)
     said = fresh.run("tests.mutation.tiny_program", root, output=tmp_path / "said")
-    assert said.splitlines()[-3:] == ["test_tiny.py::test_larger", "None", "signal 9"]
+    killed, survived, endless = said.splitlines()[-3:]
+    assert killed == "test_tiny.py::test_larger"
+    assert survived == "None"
+    assert endless.startswith("signal ")
     assert (root / "tiny.py").read_text() == TINY
 
 
