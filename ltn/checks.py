@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import re
 from collections.abc import Callable, Collection, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
@@ -142,6 +143,16 @@ def check_layer_name(name: Any) -> None:
     """Raise unless a Keras layer can have the name, or choose one for None."""
     if name is not None and (not isinstance(name, str) or not name or "/" in name):
         raise LogicTypeError(f"`name` must be a text without a slash, or None; got {name!r}.")
+
+
+def layer_name(symbol: str) -> str:
+    """A name for the Keras layer of a symbol: its own, with what TensorFlow refuses in a name replaced.
+
+    >>> layer_name("lives_in"), layer_name("co-occurs with"), layer_name("/m/08966")
+    ('lives_in', 'co-occurs_with', 'symbol_m_08966')
+    """
+    legal = re.sub(r"[^A-Za-z0-9_.-]", "_", symbol)
+    return legal if legal == symbol or legal[0].isalnum() else f"symbol{legal}"
 
 
 def find_in_keras(argument: str, find: Callable[[Any], T], given: Any) -> T:

@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from ltn.core import axes
 from ltn.evaluation.atoms import plan_flag, plan_sides
+from ltn.evaluation.known import plan_known
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import GuardIn, Planner, Rule
 from ltn.language import And, Apply, Binary, Comparison, Iff, Implies, Node, Not, Or
@@ -60,6 +61,8 @@ def plan_guard(planner: Planner, request: GuardIn) -> Rule:
             return planner.add(CrispNot((yield planner.guard(node.operand, frame))))
         case Comparison():
             return (yield from plan_sides(planner, node, frame))
+        case Apply() if node.symbol in planner.relations:
+            return (yield from plan_known(planner, node, frame))
         case Apply():
             return (yield from plan_flag(planner, node, frame))
         case Binary():

@@ -20,6 +20,7 @@ from ltn.evaluation.frames import Frame, Frames
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.plan import Options, Plan, Recent, Step, Value, World, with_formula
 from ltn.language import Name, Node, Quantifier
+from ltn.language.names import axis_text
 from ltn.language.tree import fold
 
 _Pairs = tuple[tuple[str, str], ...]
@@ -137,6 +138,7 @@ class Planner:
         self.groundings: Groundings = world.groundings
         self.signature = world.groundings.signature
         self.symbols = world.symbols
+        self.relations = world.relations
         self.space = world.space
         self.replicas = replicas.count()
         self.frames = Frames()
@@ -232,7 +234,7 @@ class Planner:
         if given is not None and "domain" in kinds.values():
             other = next(v for v, kind in kinds.items() if kind == "domain")
             raise LogicValueError(
-                f"diag({', '.join(variables)}) pairs the data of '{given}' with all individuals of the "
+                f"{axis_text(variables)} pairs the data of '{given}' with all individuals of the "
                 f"domain '{self.signature.variables[other].name}': give data for '{other}' too."
             )
         if len(variables) > 1:

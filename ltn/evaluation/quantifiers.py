@@ -21,7 +21,7 @@ from ltn.evaluation.tuples import add_weights
 from ltn.fuzzy_ops import Aggregator
 from ltn.fuzzy_ops.aggregation import Part
 from ltn.fuzzy_ops.base import Operator
-from ltn.language import Quantifier
+from ltn.language import Node, Quantifier
 from ltn.language.names import QUANTIFIERS
 
 
@@ -131,8 +131,8 @@ class OverTuples(Range):
         whole: further axes that are bound, with their sizes.
         kept: the axes that the tuples are drawn from and that stay, each with the index of each tuple there
             and its size.
-        weights: the weights of individuals that are bound, with the index of each tuple among them, or None
-            where all of them are bound.
+        weights: the weights of individuals that are bound, with the index of each tuple among them; or, with
+            None, weights of all combinations on their own axes, among which may be that of the tuples.
     """
 
     label: str
@@ -144,7 +144,8 @@ class OverTuples(Range):
     @property
     def _rest(self) -> list[str]:
         bound = {self.label, *dict(self.whole)}
-        return [label for label in self.body.axes if label not in bound]
+        weights = (value.axes for value, index in self.weights if index is None)
+        return [label for label in axes.union([self.body.axes, *weights]) if label not in bound]
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -153,7 +154,9 @@ class OverTuples(Range):
     def operands(self, execution: Execution) -> Operands:
         values, order = execution[self.body], [self.label, *dict(self.whole), *self._rest]
         if list(self.body.axes) != order:
-            sizes = {label: axes.size_of(values, axis) for axis, label in enumerate(self.body.axes)}
+            whole = [(execution[value], value.axes) for value, index in self.weights if index is None]
+            tensors, labels = zip((values, self.body.axes), *whole, strict=True)
+            sizes = axes.sizes(tensors, labels)
             sizes |= {label: execution[size] for label, size in self.whole}
             sizes[self.label] = axes.size_of(execution[self.tuples][0], 0)
             values = axes.broadcast(values, self.body.axes, order, sizes)
@@ -268,6 +271,19 @@ class KeepPart(Aggregation):
         return f"part of {self.kind} {self.range.describe()}"
 
 
+@dataclass(frozen=True)
+class OnesAndZeros(Step):
+    """Weights of tuples: 1 where a guard holds, and 0 where it does not."""
+
+    truth: Value
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        return tf.cast(execution[self.truth], tf.float32)
+
+    def describe(self) -> str:
+        return "weights 1 and 0"
+
+
 def require_aggregator(operator: Any) -> Aggregator:
     """The operator; raise unless it can join parts."""
     if not isinstance(operator, Aggregator):
@@ -305,7 +321,8 @@ def plan_range(
         if len(group) > 1:
             # The sizes of a `diag` are compared, whether or not anyone needs them.
             yield SizeOf(label)
-    if not selects_tuples(planner, node):
+    selected = select_tuples(planner, node, outer)
+    if selected is None:
         mask = None if node.guard is None else (yield planner.guard(node.guard, outer))
         if planner.settings.traced and has_variables(planner, node):
             yield planner.formula(node.body, narrow(planner, node, outer), owner)
@@ -313,13 +330,16 @@ def plan_range(
         return OverAxes(
             body, bound, mask, tuple(filter(None, (add_weights(planner, axis) for axis in bound)))
         )
-    inner = narrow(planner, node, outer)
+    label, left = selected
+    inner = planner.frames.replace(outer, label)
     body = yield planner.formula(node.body, inner, owner)
-    label = inner[planner.free(node.guard)[0]] if node.guard is not None else ""
     tuples = planner.frames.tuples(label)
     if tuples is None:
         raise RuntimeError("A guard with variables selects tuples.")
-    whole, kept, weights = [], [], []
+    whole, kept = [], []
+    weights: list[tuple[Value, Value | None]] = []
+    if left is not None:
+        weights.append((planner.add(OnesAndZeros((yield planner.guard(left, inner)))), None))
     for parent in (axis for axis in bound if axis not in tuples.parents):
         whole.append((parent, (yield SizeOf(parent))))
     for parent in (axis for axis in tuples.parents if axis not in bound):
@@ -353,10 +373,15 @@ def has_variables(planner: Planner, node: Quantifier) -> bool:
     return node.guard is not None and bool(planner.free(node.guard))
 
 
-def selects_tuples(planner: Planner, node: Quantifier) -> bool:
-    """Whether a quantifier works on the tuples of its guard, not on a mask."""
+def select_tuples(planner: Planner, node: Quantifier, frame: Frame) -> tuple[str, Node | None] | None:
+    """The axis of the tuples that a quantifier works on, and what masks them; None where it works on axes."""
     operator = getattr(planner.space.semantics, QUANTIFIERS[node.kind].operator)
-    return has_variables(planner, node) and not planner.settings.dense and isinstance(operator, Aggregator)
+    if node.guard is None or not has_variables(planner, node) or not isinstance(operator, Aggregator):
+        return None
+    if planner.settings.dense:
+        # Their number must be known.
+        return guards.select_known(planner, node.guard, frame)
+    return guards.select(planner, node.guard, frame), None
 
 
 def is_divided(planner: Planner, node: Quantifier) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
@@ -13,6 +13,8 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.language import layout, syntax, tree
 from ltn.language.diagnostics import locate
+from ltn.language.names import read_name
+from ltn.language.statements import Definition, Diagonals, Parameter
 from ltn.language.syntax_errors import MisreadError, explain
 from ltn.language.tree import Node, Span
 
@@ -153,6 +155,26 @@ class _Builder(Transformer[Token, Node]):
     def start(self, read: _PlacedNode) -> Node:
         return read.node
 
+    def definition(self, define: Token, name: Token, *rest: Parameter | Token | _PlacedNode) -> Node:
+        body = cast(_PlacedNode, rest[-1])
+        parameters = tuple(piece for piece in rest if isinstance(piece, Parameter))
+        span = Span(_start(define), body.end)
+        return Definition(_name(name), parameters, body.node, span=span, name_span=_span(name))
+
+    def parameter(self, name: Token, *domain: Token) -> Parameter:
+        if not domain:
+            return Parameter(_name(name), None, _span(name))
+        return Parameter(_name(name), _name(domain[-1]), _span(name), _span(domain[-1]))
+
+    def diagonals(self, body: _PlacedNode, _: Token, *pieces: _Group | Token) -> Node:
+        groups = self.groups(*pieces)
+        names = tuple(tuple(map(_name, group)) for group in groups)
+        spans = tuple(_span(name) for group in groups for name in group)
+        return Diagonals(body.node, names, span=Span(body.start, spans[-1].end + 1), variable_spans=spans)
+
+    def word(self, word: Token) -> Token:
+        return word.update(type="NAME")
+
     def connect(self, left: _PlacedNode, sign: Token, right: _PlacedNode) -> _PlacedNode:
         span = Span(left.start, right.end)
         return _PlacedNode(syntax.CONNECTIVES[sign.type](left.node, right.node, span=span), *span)
@@ -178,12 +200,13 @@ class _Builder(Transformer[Token, Node]):
         return _PlacedNode(syntax.Number(_value(digits), span=_span(digits)), *_span(digits))
 
     def name(self, name: Token) -> _PlacedNode:
-        return _PlacedNode(syntax.Name(str(name), span=_span(name)), *_span(name))
+        return _PlacedNode(syntax.Name(_name(name), span=_span(name)), *_span(name))
 
     def apply(self, symbol: Token, _: Token, *rest: _PlacedNode | Token) -> _PlacedNode:
         span = Span(_start(symbol), _span(rest[-1]).end)
         arguments = tuple(piece.node for piece in rest if isinstance(piece, _PlacedNode))
-        return _PlacedNode(syntax.Apply(str(symbol), arguments, span=span), *span)
+        node = syntax.Apply(_name(symbol), arguments, span=span, symbol_span=_span(symbol))
+        return _PlacedNode(node, *span)
 
     def parentheses(self, opening: Token, inner: _PlacedNode, closing: Token) -> _PlacedNode:
         return _PlacedNode(inner.node, _start(opening), _span(closing).end)
@@ -200,7 +223,7 @@ class _Builder(Transformer[Token, Node]):
         span = Span(_start(sign), body.end)
         node = syntax.Quantifier(
             sign.type.lower(),  # the tokens are named as the kinds
-            tuple(tuple(str(name) for name in group) for group in groups),
+            tuple(tuple(map(_name, group)) for group in groups),
             body.node,
             guard,
             tuple((option.name, option.value) for option in options),
@@ -222,13 +245,15 @@ class _Builder(Transformer[Token, Node]):
 
     def option(self, name: Token, _: Token, *number: Token) -> _Option:
         value = _value(number[-1])
-        return _Option(str(name), -value if len(number) == 2 else value, _span(name))
+        return _Option(_name(name), -value if len(number) == 2 else value, _span(name))
 
     def groups(self, *pieces: _Group | Token) -> list[_Group]:
         return [piece for piece in pieces if isinstance(piece, list)]
 
     def group(self, *tokens: Token) -> _Group:
         return [token for token in tokens if token.type == "NAME"]
+
+    diagonal = group
 
     def guard(self, *pieces: _PlacedNode | Token) -> Node | None:
         return next((piece.node for piece in pieces if isinstance(piece, _PlacedNode)), None)
@@ -273,6 +298,13 @@ def _span(piece: Token | _PlacedNode) -> Span:
     if isinstance(piece, _PlacedNode):
         return Span(piece.start, piece.end)
     return Span(_start(piece), _start(piece) + len(piece))
+
+
+def _name(token: Token) -> str:
+    try:
+        return read_name(token)
+    except LogicValueError as error:
+        raise MisreadError(str(error), _span(token)) from None
 
 
 def _value(digits: Token) -> float:

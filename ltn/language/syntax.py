@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.language.names import QUANTIFIERS, check_name
+from ltn.language.names import QUANTIFIERS, axis_text, check_name, written
 from ltn.language.tree import Level, Node, Operand, Sign, Span, number
 
 __all__ = [
@@ -84,12 +84,14 @@ class Name(Node):
         return (self.name,)
 
     def pieces(self, unicode: bool, followed: bool) -> list[str | Operand]:
-        return [self.name]
+        return [written(self.name)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Apply(Node):
     """A function or a predicate applied to terms: f(t_1, ..., t_m).
+
+    `symbol_span` tells where the symbol itself was read.
 
     >>> from ltn.language import parse
     >>> atom = parse("lives_in(father(x), Rome)")
@@ -99,6 +101,7 @@ class Apply(Node):
 
     symbol: str
     arguments: tuple[Node, ...]
+    symbol_span: Span | None = field(default=None, kw_only=True)
 
     def _check(self) -> None:
         check_name(self.symbol, "a function or a predicate")
@@ -117,7 +120,7 @@ class Apply(Node):
         arguments: list[str | Operand] = []
         for argument in self.arguments:
             arguments += [", ", Operand(argument)]
-        return [self.symbol, "(", *arguments[1:], ")"]
+        return [written(self.symbol), "(", *arguments[1:], ")"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -379,8 +382,8 @@ class Quantifier(Node):
 
     def pieces(self, unicode: bool, followed: bool) -> list[str | Operand]:
         sign = QUANTIFIERS[self.kind].sign if unicode else self.kind
-        options = ", ".join(f"{name}={number(value)}" for name, value in self.options)
-        groups = [group[0] if len(group) == 1 else f"diag({', '.join(group)})" for group in self.groups]
+        options = ", ".join(f"{written(name)}={number(value)}" for name, value in self.options)
+        groups = [axis_text(group) for group in self.groups]
         space = "" if unicode and not options else " "
         head = f"{sign}{options and f'[{options}]'}{space}{', '.join(groups)}"
         # A quantifier in a guard could stand without parentheses, but two colons in a row are hard to read.

@@ -107,6 +107,12 @@ def _explain_foreign(text: str, position: int, found: str) -> str:
             " For exactly one write that there is one, and that no two are different: "
             "`(exists k: P(k)) & (forall k, l where k != l: ~(P(k) & P(l)))`."
         )
+    if found == "'":
+        return (
+            " A name in quotes ends with a quote on the same line; inside, a backslash stands before quotes."
+        )
+    if found == '"':
+        return " Names stand in single quotes: 'co-occurs with'."
     for wrong, right in _SIGNS.items():
         # The first characters of a foreign sign may be a token of this language.
         first = max(0, position - len(wrong) + 1)

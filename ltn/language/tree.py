@@ -92,6 +92,8 @@ class Node(ABC):
                     f"{type(self).__name__} is built of nodes; got a {type(child).__name__}: {child!r}. "
                     "Read a text with ltn.language.parse."
                 )
+            if child.stands_alone:
+                raise LogicTypeError(f"`{child}` is no formula or term, and stands in none.")
         self._check()
         self._set_hash()
 
@@ -143,6 +145,11 @@ class Node(ABC):
     def children(self) -> tuple[Node, ...]:
         """The nodes directly below, in the order of the text."""
         return ()
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether it is no formula or term, and has its place outside of all of them."""
+        return False
 
     # How it is printed, by default as an atom.
 

@@ -22,7 +22,7 @@ from ltn.language import (
     Or,
     Quantifier,
 )
-from ltn.language.names import KEYWORDS, NAME
+from ltn.language.names import KEYWORDS, PLAIN
 
 # All that the language has: one that is added is tried in every test of random formulas.
 CONNECTIVES = Binary.__subclasses__()
@@ -30,8 +30,14 @@ KINDS = st.sampled_from(["forall", "exists"])
 
 
 def names() -> st.SearchStrategy[str]:
+    """Plain names, and those that need quotes: keywords, texts with quotes, backslashes, spaces, `#`."""
     near_keywords = st.sampled_from(["forallx", "order", "not'", "Diag", "x₁", "ä_1''", "_"])
-    return near_keywords | st.from_regex(NAME, fullmatch=True).filter(lambda name: name not in KEYWORDS)
+    signs = st.text("ab'\\ #\"():,[]=1äß\u00a0\u200d😀-", min_size=1, max_size=6)
+    # Without the signs of mathematics, which other names show in quotes.
+    characters = st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters="∀∃¬∧∨→↔≠≤≥")
+    any_text = st.text(characters, min_size=1)
+    plain = st.from_regex(PLAIN, fullmatch=True)
+    return near_keywords | plain | st.sampled_from(KEYWORDS) | signs | any_text
 
 
 def _options() -> st.SearchStrategy[tuple[tuple[str, float], ...]]:

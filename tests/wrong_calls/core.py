@@ -12,11 +12,6 @@ ROWS = [
     ("ltn.Predicate.FromProbabilities(None)", LogicTypeError, "`model` must be a Keras model or a callable"),
     ('ltn.Predicate.heads(3, ["a"])', LogicTypeError, "`model` must be a Keras model or a callable"),
     (
-        'ltn.Predicate.heads(lambda x: x, ["a/b"])',
-        LogicTypeError,
-        "`name` must be a text without a slash, or None",
-    ),
-    (
         'ltn.Predicate.FromProbabilities(lambda x: x, "sigmoid")',
         LogicTypeError,
         "`with_class_indexing` must be True or False",
