@@ -273,5 +273,5 @@ def test_the_metadata() -> None:
     config = configparser.ConfigParser()
     config.read(ROOT / "setup.cfg")
     assert config["metadata"]["name"] == "ltn-keras"
-    assert set(config["options.extras_require"]) == {"examples", "notebooks", "dev"}
+    assert set(config["options.extras_require"]) == {"examples", "notebooks", "dev", "mutants"}
     assert (PACKAGE / "py.typed").exists()

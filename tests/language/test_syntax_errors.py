@@ -49,6 +49,7 @@ MISTAKES = [
     ("A XOR B", 2, 3, f"{AFTER}, found 'XOR'. Keywords have small letters: write `xor`."),
     ("A xor", 5, 1, f"{BEGIN}, {END}"),
     ("⊻", 0, 1, f"{BEGIN}, found '⊻'."),
+    ("&& A", 0, 1, f"{BEGIN}, found '&'. Instead of `&&` write `&`."),
     ("A implies B", 2, 7, f"{AFTER}, found 'implies'. Instead of `implies` write `->`."),
     ("exactly 1.5 x: P(x)", 8, 3, f"{COUNT}; got 1.5."),
     ("exactly .5 x: P(x)", 8, 2, f"{COUNT}; got .5."),
@@ -63,8 +64,10 @@ MISTAKES = [
     ("exists? k: P(k)", 6, 1, "Expected a variable, 'diag' or '[', found '?'."),
     ("!A", 0, 1, f"{BEGIN}, found '!'. Instead of `!` write `~`."),
     ("Forall x: A", 7, 1, f"{AFTER}, found 'x'. Keywords have small letters: write `forall`."),
+    ("Not(x) B", 7, 1, f"{AFTER}, found 'B'."),
     ("A AND B", 2, 3, f"{AFTER}, found 'AND'. Keywords have small letters: write `and`."),
     ("P()", 2, 1, f"{BEGIN}, found ')'. Without arguments, write `P`."),
+    ("A & P()", 6, 1, f"{BEGIN}, found ')'. Without arguments, write `P`."),
     (
         "x < y < z",
         6,
