@@ -18,12 +18,12 @@ from ltn.fuzzy_ops.selection import Statistics
 
 
 @dataclass(frozen=True)
-class Bounds:
+class CountBounds:
     """Between how many values are true: at least `least`, and at most `most`, without limit where it is None.
 
     `negated` is the opposite: fewer, or more.
 
-    >>> 0 in Bounds(1, None), 3 in Bounds(1, None), 3 in Bounds(1, None, negated=True)
+    >>> 0 in CountBounds(1, None), 3 in CountBounds(1, None), 3 in CountBounds(1, None, negated=True)
     (False, True, False)
     """
 
@@ -87,11 +87,11 @@ class Count(Aggregator):
         return Aggregator._select(xs, mask, None, axis, segments)
 
 
-_BOUNDS = tuple(field.name for field in dataclasses.fields(Bounds))
+_BOUNDS = tuple(field.name for field in dataclasses.fields(CountBounds))
 
 
 def _between(
-    at_least: Callable[[int], tf.Tensor], conjunction: Callable[[Any, Any], tf.Tensor], bounds: Bounds
+    at_least: Callable[[int], tf.Tensor], conjunction: Callable[[Any, Any], tf.Tensor], bounds: CountBounds
 ) -> tf.Tensor:
     """What lies within the bounds, where at most k is the negation of at least k + 1."""
     found = at_least(bounds.least)
@@ -101,7 +101,7 @@ def _between(
     return 1.0 - found if bounds.negated else found
 
 
-def _bounds(least: Any = None, most: Any = None, negated: Any = False) -> Bounds:
+def _bounds(least: Any = None, most: Any = None, negated: Any = False) -> CountBounds:
     """The bounds of a call."""
     for name, number in (("least", least), ("most", most)):
         if number is None:
@@ -112,7 +112,7 @@ def _bounds(least: Any = None, most: Any = None, negated: Any = False) -> Bounds
             raise LogicValueError(f"`{name}` is a number from 0 up; got {number}.")
     if least is None and most is None:
         raise LogicTypeError("A count needs bounds: `least=2`, `most=3`, or both.")
-    return Bounds(int(least or 0), None if most is None else int(most), bool(negated))
+    return CountBounds(int(least or 0), None if most is None else int(most), bool(negated))
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class Distribution(Count):
     _one: ClassVar[float]
 
     @classmethod
-    def _folding(cls, bounds: Bounds) -> Folding:
+    def _folding(cls, bounds: CountBounds) -> Folding:
         most = bounds.limit + 2
 
         def combine(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
@@ -174,15 +174,17 @@ class Distribution(Count):
         """The probabilities of 0 and of 1, for each value alone; of what is not selected, 0 is certain."""
 
     @classmethod
-    def _statistic(cls, xs: tf.Tensor, selection: Statistics, bounds: Bounds, **others: Any) -> tf.Tensor:
+    def _statistic(
+        cls, xs: tf.Tensor, selection: Statistics, bounds: CountBounds, **others: Any
+    ) -> tf.Tensor:
         return selection.fold(cls._rows(xs, selection, **others), cls._folding(bounds))
 
     @classmethod
-    def _as_part(cls, statistic: tf.Tensor, bounds: Bounds, **_: Any) -> tf.Tensor:
+    def _as_part(cls, statistic: tf.Tensor, bounds: CountBounds, **_: Any) -> tf.Tensor:
         return cls._lengthen(statistic, bounds.limit + 2)
 
     @classmethod
-    def _join(cls, parts: tf.Tensor, selection: Statistics, bounds: Bounds, **_: Any) -> tf.Tensor:
+    def _join(cls, parts: tf.Tensor, selection: Statistics, bounds: CountBounds, **_: Any) -> tf.Tensor:
         folding = cls._folding(bounds)
         # Loops forget how long rows are.
         parts = tf.ensure_shape(parts, [*parts.shape[:-1], folding.longest])
@@ -190,7 +192,7 @@ class Distribution(Count):
         return selection.fold(parts, folding)
 
     @classmethod
-    def _value(cls, statistic: tf.Tensor, bounds: Bounds, **_: Any) -> tf.Tensor:
+    def _value(cls, statistic: tf.Tensor, bounds: CountBounds, **_: Any) -> tf.Tensor:
         within = bounds.select(tf.range(size_of(statistic, -1)))
         zero = tf.constant(cls._zero(statistic.dtype), statistic.dtype)
         found = cls._plus(tf.where(within, statistic, zero), -1)
@@ -255,7 +257,7 @@ class Count_Godel(Count):
     """
 
     @staticmethod
-    def _folding(bounds: Bounds) -> Folding:
+    def _folding(bounds: CountBounds) -> Folding:
         most = bounds.limit + 1
 
         def combine(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
@@ -270,22 +272,22 @@ class Count_Godel(Count):
         return Folding(combine, nothing, most)
 
     @classmethod
-    def _statistic(cls, xs: tf.Tensor, selection: Statistics, bounds: Bounds) -> tf.Tensor:
+    def _statistic(cls, xs: tf.Tensor, selection: Statistics, bounds: CountBounds) -> tf.Tensor:
         return selection.fold(selection.keep(xs, 0.0)[..., tf.newaxis], cls._folding(bounds))
 
     @staticmethod
-    def _as_part(statistic: tf.Tensor, bounds: Bounds) -> tf.Tensor:
+    def _as_part(statistic: tf.Tensor, bounds: CountBounds) -> tf.Tensor:
         missing = bounds.limit + 1 - size_of(statistic, -1)
         return tf.pad(statistic, [[0, 0]] * (statistic.shape.rank - 1) + [[0, missing]])
 
     @classmethod
-    def _join(cls, parts: tf.Tensor, selection: Statistics, bounds: Bounds) -> tf.Tensor:
+    def _join(cls, parts: tf.Tensor, selection: Statistics, bounds: CountBounds) -> tf.Tensor:
         folding = cls._folding(bounds)
         parts = tf.ensure_shape(parts, [*parts.shape[:-1], folding.longest])
         return selection.fold(selection.keep(parts, 0.0), folding)
 
     @staticmethod
-    def _value(statistic: tf.Tensor, bounds: Bounds) -> tf.Tensor:
+    def _value(statistic: tf.Tensor, bounds: CountBounds) -> tf.Tensor:
         def at_least(number: int) -> tf.Tensor:
             if number == 0:
                 return tf.ones_like(statistic[..., 0])
@@ -320,15 +322,15 @@ class Count_Luk(Count):
     """
 
     @staticmethod
-    def _statistic(xs: tf.Tensor, selection: Statistics, bounds: Bounds) -> tf.Tensor:
+    def _statistic(xs: tf.Tensor, selection: Statistics, bounds: CountBounds) -> tf.Tensor:
         return selection.total(xs)[..., tf.newaxis]
 
     @staticmethod
-    def _join(parts: tf.Tensor, selection: Statistics, bounds: Bounds) -> tf.Tensor:
+    def _join(parts: tf.Tensor, selection: Statistics, bounds: CountBounds) -> tf.Tensor:
         return selection.total(parts)
 
     @staticmethod
-    def _value(statistic: tf.Tensor, bounds: Bounds) -> tf.Tensor:
+    def _value(statistic: tf.Tensor, bounds: CountBounds) -> tf.Tensor:
         total = statistic[..., 0]
 
         def at_least(number: int) -> tf.Tensor:

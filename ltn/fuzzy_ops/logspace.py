@@ -17,7 +17,7 @@ from ltn.fuzzy_ops.aggregation import Aggregator
 from ltn.fuzzy_ops.aggregators import PowerAggregator
 from ltn.fuzzy_ops.arguments import as_flag, check_scalar, truth_values
 from ltn.fuzzy_ops.base import Connective, eps
-from ltn.fuzzy_ops.counts import Bounds, Distribution
+from ltn.fuzzy_ops.counts import CountBounds, Distribution
 from ltn.fuzzy_ops.selection import Statistics
 
 # Below any logit, so that the false one of two alternatives takes no gradient; and finite, so that no
@@ -203,7 +203,7 @@ class Count_Log(Distribution):
         return tf.stack(both, -1)
 
     @classmethod
-    def _value(cls, statistic: tf.Tensor, bounds: Bounds, **_: Any) -> tf.Tensor:
+    def _value(cls, statistic: tf.Tensor, bounds: CountBounds, **_: Any) -> tf.Tensor:
         found = super()._value(statistic, bounds)
         is_impossible = found < 0.5 * cls._zero(found.dtype)
         return tf.where(is_impossible, tf.constant(log_zero, found.dtype), found)

@@ -12,7 +12,6 @@ from ltn.core import Formula, Proposition
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation
 from ltn.evaluation.plan import Options
-from ltn.evaluation.relations import Relation
 from ltn.evaluation.spaces import Space, space_of
 from ltn.fuzzy_ops.base import Operator
 from ltn.knowledge import rule_files
@@ -205,11 +204,6 @@ class KnowledgeBase:
     def write(self, path: str | Path) -> None:
         """Write definitions and axioms to a file that `axioms` reads, with names, weights and domains."""
         rule_files.write(self, path)
-
-    @property
-    def known(self) -> dict[str, Relation]:
-        """The relations of the language by name."""
-        return self.language.known
 
     @property
     def axiom_list(self) -> AxiomList:

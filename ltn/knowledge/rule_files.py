@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -33,7 +33,7 @@ class Axioms(Protocol):
     def axiom_list(self) -> Any: ...
 
     @property
-    def known(self) -> Mapping[str, Any]: ...
+    def language(self) -> Any: ...
 
     def check_options(self, formula: Node, text: str) -> None: ...
 
@@ -83,7 +83,7 @@ def write(knowledge: Axioms, path: str | Path) -> None:
     lines = [
         f"# {written(variable)}: {domain.name}" for variable, domain in knowledge.signature.variables.items()
     ]
-    lines += [f"# {relation.heading}: {relation.size}" for relation in knowledge.known.values()]
+    lines += [f"# {relation.heading}: {relation.size}" for relation in knowledge.language.known.values()]
     lines += map(str, knowledge.signature.definitions.values())
     for axiom in knowledge.axiom_list:
         settings = []

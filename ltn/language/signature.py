@@ -8,7 +8,6 @@ from typing import Any
 
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language import checking, names, sorts, statement_checks
-from ltn.language.definitions import WrittenOut, write_out
 from ltn.language.domains import Domain
 from ltn.language.forms import check_form
 from ltn.language.names import BUILT_INS, check_name
@@ -16,6 +15,7 @@ from ltn.language.parser import parse
 from ltn.language.sorts import Sort
 from ltn.language.statements import Definition, Diagonals, definitions_in
 from ltn.language.tree import Node
+from ltn.language.writing_out import WrittenOut, write_out
 
 # What `get_config` gives; several names of domains stand for their product.
 _FORM = {

@@ -86,7 +86,7 @@ ELSEWHERE = [
         "reasoning/test_starts.py::test_what_keras_cannot_rebuild_is_refused_by_name",
     ),
     (
-        "language/definitions.py",
+        "language/writing_out.py",
         "written out",
         "theory/test_definitions.py::test_what_grows_all_the_same_is_refused",
     ),
