@@ -64,6 +64,12 @@ def clouds(count: int) -> np.ndarray:
     return np.clip(points, -1.0, 1.0).reshape(-1, 2).astype(np.float32)
 
 
+def edges(count: int, individuals: int) -> np.ndarray:
+    """Pairs of individuals, drawn at random, each once, shape (m, 2) with m close to `count`."""
+    drawn = np.random.default_rng(0).integers(individuals, size=(count, 2))
+    return np.unique(drawn, axis=0)
+
+
 def embeddings(count: int) -> np.ndarray:
     """The vectors that learning starts from, a row for each individual."""
     return np.random.default_rng(0).uniform(size=(count, FEATURES)).astype(np.float32)

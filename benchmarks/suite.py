@@ -14,6 +14,9 @@ GIB = 2**30
 POINTS = (200, 400, 800, 1600, 3200)
 CHUNK = 100_000
 FACTS = (10, 100, 1000)
+# The edges of a graph, and between how many individuals they are.
+EDGES = 35_000
+NODES = (1000, 40_000)
 # The length of the numbers in the longest addition.
 DIGITS = 15
 
@@ -102,6 +105,7 @@ def workloads() -> list[Workload]:
             Workload(f"relation, {count} individuals", relation(count), targets=targets)
             for count, targets in INDIVIDUALS.items()
         ),
+        *(edges(count) for count in NODES),
         *(facts(count) for count in FACTS),
         embeddings(),
         quantifier(),
@@ -135,6 +139,18 @@ def relation(count: int) -> tuple[Program, ...]:
     by_hand = Program("by hand, layer split", "hand", "relation", (count,), runs_ltn=False)
     in_chunks = Program(f"Theory, chunk={CHUNK}", "theories", "relation", (count, CHUNK))
     return (*logic("relation", count), by_hand, *([in_chunks] if count**2 > CHUNK else []))
+
+
+def edges(individuals: int) -> Workload:
+    """A rule about the edges of a graph, which are joined; also by hand."""
+    by_hand = Program("by hand, gathered", "hand", "edges", (EDGES, individuals), runs_ltn=False)
+    theory = Program(THEORY, "theories", "edges", (EDGES, individuals))
+    return Workload(
+        f"{EDGES} edges, {individuals} individuals",
+        (by_hand, theory),
+        by_hand.name,
+        (Target(THEORY, 2.0, by_hand.name), Target(THEORY, 8.0)),
+    )
 
 
 def facts(count: int) -> Workload:

@@ -1,9 +1,10 @@
-"""The workload "relation" as one would write it by hand, without a library of logic.
+"""The workloads "relation" and "edges" as one would write them by hand, without a library of logic.
 
-The first Dense layer of the network takes both individuals of a pair. It is linear in them, so it is applied
-to each side on its own axis, to n rows instead of n^2, and broadcasting adds the two up.
+The first Dense layer of the network of a relation takes both individuals of a pair. It is linear in them, so
+it is applied to each side on its own axis, to n rows instead of n^2, and broadcasting adds the two up.
 """
 
+import numpy as np
 import tensorflow as tf
 
 from benchmarks import inputs
@@ -32,3 +33,24 @@ def relation(count: int) -> Step:
         return 1.0 - tf.sqrt(tf.reduce_mean(tf.square(missing)))
 
     return compiled(satisfaction, [individuals, left, right, second, last, *biases])
+
+
+def edges(count: int, individuals: int) -> Step:
+    """A step on `forall x, y where linked(x, y): P(x) <-> P(y)`: P is gathered for both sides."""
+    embeddings = tf.Variable(inputs.embeddings(individuals))
+    shapes = ((inputs.FEATURES, UNITS), (UNITS, UNITS), (UNITS, 1))
+    kernels = [tf.Variable(tf.keras.initializers.GlorotUniform()(shape)) for shape in shapes]
+    biases = [tf.Variable(tf.zeros(units)) for _, units in shapes]
+    occurring, places = np.unique(inputs.edges(count, individuals), return_inverse=True)
+    places = places.reshape(-1, 2)
+
+    def satisfaction() -> tf.Tensor:
+        hidden = tf.gather(embeddings, occurring)
+        for kernel, bias in zip(kernels[:-1], biases[:-1], strict=True):
+            hidden = tf.nn.elu(hidden @ kernel + bias)
+        truths = tf.sigmoid(hidden @ kernels[-1] + biases[-1])[:, 0]
+        a, b = tf.gather(truths, places[:, 0]), tf.gather(truths, places[:, 1])
+        missing = 1.0 - (1.0 - a + a * b) * (1.0 - b + a * b)
+        return 1.0 - tf.sqrt(tf.reduce_mean(tf.square(missing)))
+
+    return compiled(satisfaction, [embeddings, *kernels, *biases])

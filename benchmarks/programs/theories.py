@@ -72,6 +72,16 @@ def relation(count: int, chunk: int | None = None) -> Step:
     return step_of_theory(theory)
 
 
+def edges(count: int, individuals: int) -> Step:
+    """A step on a rule about the edges of a graph of learned individuals."""
+    theory = theory_of_things(individuals)
+    things = theory.signature.domains["things"]
+    theory.relation("linked", (things, things), inputs.edges(count, individuals))
+    theory.predicate("P", things, ltn.Predicate.MLP([inputs.FEATURES], (8, 8)))
+    theory.axiom("forall x, y where linked(x, y): P(x) <-> P(y)")
+    return step_of_theory(theory)
+
+
 def facts(count: int, together: bool) -> Step:
     """A step on facts about 32 individuals: each an axiom, or all of them one axiom over pairs."""
     theory = theory_of_things(32)

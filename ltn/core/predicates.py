@@ -9,7 +9,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from ltn.checks import check, check_truths
+from ltn.checks import check, check_truths, layer_name
 from ltn.core import axes, scorers
 from ltn.core.expressions import Formula, Term
 from ltn.core.models import (
@@ -393,6 +393,6 @@ class Predicate(Symbol):
 
     @classmethod
     def _of_classifier(cls, classifier: ClassifierModel, name: str, head: Head | None) -> Predicate:
-        predicate = cls(classifier, name)
+        predicate = cls(classifier, layer_name(name))
         predicate.head = head
         return predicate

@@ -15,6 +15,7 @@ from ltn.errors import LogicTypeError
 from ltn.evaluation import tuples
 from ltn.evaluation.calls import Output
 from ltn.evaluation.frames import Frame
+from ltn.evaluation.known import AsNumber, plan_known
 from ltn.evaluation.plan import Execution, Step, Value, World
 from ltn.evaluation.planner import Planner, Rule
 from ltn.evaluation.runs import plan_call, plan_classes, split_class
@@ -204,10 +205,12 @@ def plan_atom(
     planner: Planner, node: Node, frame: Frame, negated: bool, projection: Projection | None = None
 ) -> Rule:
     """The value of an atom, or of its negation; projected where a connective needs it."""
-    if isinstance(node, Apply):
+    if isinstance(node, Apply) and node.symbol in planner.relations:
+        value = planner.add(Crisp((yield from plan_known(planner, node, frame)), negated))
+    elif isinstance(node, Apply):
         step = partial(Atom, negated=negated)
         return (yield from _plan_rows(planner, node, frame, step, projection))
-    if isinstance(node, Name):
+    elif isinstance(node, Name):
         value = planner.add(Crisp(planner.add(PropositionOf(node.name)), negated))
     elif isinstance(node, Comparison):
         value = yield from _plan_comparison(planner, node, frame, negated)
@@ -218,6 +221,8 @@ def plan_atom(
 
 def plan_degree(planner: Planner, node: Apply, frame: Frame) -> Rule:
     """The truth of a predicate on terms, as a number."""
+    if node.symbol in planner.relations:
+        return planner.add(AsNumber((yield from plan_known(planner, node, frame))))
     return (yield from _plan_rows(planner, node, frame, Degree))
 
 

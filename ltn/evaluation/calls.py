@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from ltn.core import axes
 from ltn.core.symbols import Batch
-from ltn.evaluation.frames import Frame, Frames
+from ltn.evaluation.frames import Frame, Frames, Occurrences
 from ltn.language import Apply, Name, Node, Number
 from ltn.language.tree import fold
 
@@ -69,6 +69,8 @@ class Calls:
         self._depths: dict[Hashable, int] = {}
         self._runs: dict[Hashable, tuple[SharedRun, int]] = {}
         self._wide: set[Hashable] = set()
+        # For a call on a whole axis, where the individuals occur for which it is needed.
+        self._occurrences: dict[Hashable, Occurrences] = {}
         if before is not None:
             self._expect(before)
 
@@ -97,9 +99,14 @@ class Calls:
         for call in before._needed.values():
             by_base.setdefault(self._base(call).key, {})[call.key] = call
         for base, calls in by_base.items():
-            # Selections from one axis overlap: it is computed as a whole once, and read by all.
+            # Selections from one axis overlap: it is computed as a whole once, and read by all; or only
+            # for the individuals that occur in one of them, where these are known.
             if len(calls) > 1 and len(self._base(next(iter(calls.values()))).labels) == 1:
-                self._wide.add(base)
+                found = [self._occurrences_of(call) for call in calls.values() if not self._is_sparse(call)]
+                if None in found:
+                    self._wide.add(base)
+                elif found:
+                    self._occurrences[base] = frozenset().union(*filter(None, found))
         self._wide.update(before._needed)
         groups: dict[tuple[str, int], dict[Hashable, Call]] = {}
         for call in map(self._choose, before._needed.values()):
@@ -114,6 +121,11 @@ class Calls:
 
     def _choose(self, call: Call) -> Call:
         """The call, or one on more individuals that is made anyway."""
+        where = self._occurrences.get(self._base(call).key)
+        if where is not None and not self._is_sparse(call):
+            (axis,) = self._base(call).labels
+            joint = self._frames.occurring(axis, where)
+            return self._call_at(call.node, {variable: joint for variable, _ in call.frame})
         wider = (self._call_at(call.node, frame) for frame in self._frames.below(dict(call.frame)))
         # The last one is on the most individuals.
         return [call, *(other for other in wider if other.key in self._wide)][-1]
@@ -124,10 +136,25 @@ class Calls:
         bases = self._frames.base(frame)
         # On an axis of tuples it also matters which member of the tuple the variable is.
         where = tuple(
-            (self._source(v), positions[label], (label, bases[v]) if self._frames.tuples(label) else None)
+            (self._source(v), positions[label], self._selection(label, bases[v]))
             for v, label in frame.items()
         )
         return Call(node, tuple(frame.items()), (_write(node, names), where))
+
+    def _selection(self, label: str, base: str) -> Hashable:
+        """Which individuals lie on an axis, of those of the axis `base`; None for all of them."""
+        if self._frames.tuples(label) is None:
+            return None
+        # They are the same for every variable over them.
+        return self._frames.occurrences(label) or (label, base)
+
+    def _is_sparse(self, call: Call) -> bool:
+        """Whether a call is about the few individuals that occur in an execution."""
+        return len(call.labels) == 1 and self._frames.is_sparse(call.labels[0])
+
+    def _occurrences_of(self, call: Call) -> Occurrences | None:
+        """Where the individuals occur that a call is about; None where it is about others too."""
+        return self._frames.occurrences(call.labels[0]) if len(call.labels) == 1 else None
 
 
 class RunOutput:

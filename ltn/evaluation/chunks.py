@@ -9,26 +9,30 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import tensorflow as tf
 
 from ltn.core import axes
+from ltn.evaluation import guards
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.plan import Execution, Plan
-from ltn.evaluation.planner import FormulaIn, PartIn, Planner, Rule, check_same_size
+from ltn.evaluation.planner import PartIn, Planner, Rule, check_same_size
 from ltn.evaluation.quantifiers import (
     Aggregation,
     KeepPart,
+    bind_all,
     is_divided,
-    join_replicas,
     plan_range,
-    require_aggregator,
+    what_counts,
 )
+from ltn.evaluation.replicas import join_replicas, require_aggregator
 from ltn.evaluation.slices import map_slices
 from ltn.fuzzy_ops.aggregation import Part
 from ltn.language import Node, Quantifier
+from ltn.language.names import axis_text
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class QuantifyInChunks(Aggregation):
         chunk: how many combinations of individuals are evaluated at once.
         dense: whether all slices but the last have one size, which XLA needs.
         divided: whether each replica has only some of the individuals.
+        shares: as for `combinations`.
         plan: the plan of one slice.
     """
 
@@ -49,6 +54,7 @@ class QuantifyInChunks(Aggregation):
     chunk: int
     dense: bool
     divided: bool
+    shares: tuple[tuple[Quantifier, float], ...]
     plan: Plan = field(compare=False)
 
     @property
@@ -61,10 +67,10 @@ class QuantifyInChunks(Aggregation):
         part = operator.merge(self._parts(execution), **options)
         if self.divided:
             part = join_replicas(operator, part, options)
-        return operator.finish(part, self.empty)
+        return operator.finish(part, self.empty, **options)
 
     def describe(self) -> str:
-        return f"{self.kind} over {', '.join(self.node.variables)}, {self.chunk} combinations at a time"
+        return f"{self.name} over {', '.join(self.node.variables)}, {self.chunk} combinations at a time"
 
     def execute_slice(self, execution: Execution) -> Execution:
         """The execution of the plan on the first slice."""
@@ -85,13 +91,15 @@ class QuantifyInChunks(Aggregation):
         group = longest_group(groundings, self.node)
         # They are read outside the loop: inside it, replicas would have to meet in every slice.
         counts = [axes.size_of(groundings.variable(variable), 0) for variable in group]
-        count = _known_size(check_same_size(f"diag({', '.join(group)})", counts))
+        count = _known_size(check_same_size(axis_text(group), counts))
         for variable in filter(groundings.is_weighted, groundings.signature.variables):
             groundings.weights(variable)
-        others = combinations(groundings, self.node, lambda v: axes.size_of(groundings.variable(v), 0), group)
+        sizes = partial(_size_now, groundings)
+        others = combinations(groundings, self.node, sizes, group, dict(self.shares))
         limit = min(self.chunk, tf.int32.max)
-        if isinstance(count, int) and isinstance(others, int):
-            return group, count, max(min(limit // max(others, 1), count), 1)
+        if isinstance(count, int) and isinstance(others, int | float):
+            # Relations may leave less than one tuple for each individual.
+            return group, count, max(min(int(limit / others) if others else count, count), 1)
         rows = limit // (max(others, 1) if isinstance(others, int) else tf.maximum(others, 1))
         # At most `count`, which is an int32.
         return group, count, tf.maximum(tf.minimum(tf.cast(rows, tf.int32), count), 1)
@@ -111,7 +119,8 @@ class QuantifyInChunks(Aggregation):
                 execution.world, self.node, slices, lambda k, data: slice_of(k * rows, size_of(k), data)
             )
             # The loop forgets how many axes its results have.
-            shape = [None] * (1 + len(self.axes))
+            is_vector = require_aggregator(self.operator(execution)).is_vector
+            shape = [None] * (1 + len(self.axes) + is_vector)
             return Part(*(tf.ensure_shape(tensor, shape) for tensor in stacked))
 
         if not is_known and not self.dense:
@@ -140,23 +149,30 @@ def are_needed(planner: Planner, node: Quantifier, frame: Frame, chunk: int) -> 
             planner.bind(group)
     if any(planner.groundings.count(variable) is None for variable in _variables(planner, node)):
         return True
-    count = combinations(planner.groundings, node, planner.groundings.count)
+    count = combinations(planner.groundings, node, planner.groundings.count, shares=_shares(planner, node))
     return bool(count > chunk)
 
 
-def plan_chunks(planner: Planner, request: FormulaIn) -> Rule:
-    """The value of a quantified formula, evaluated in chunks."""
-    node, chunk = request.node, planner.settings.chunk
-    if not isinstance(node, Quantifier) or chunk is None:
-        raise RuntimeError("Chunks are for quantifiers, where a size is set.")
+def plan_chunks(
+    planner: Planner, node: Quantifier, frame: Frame, owner: int | None, negated: bool = False
+) -> Rule:
+    """The value of a quantified formula, evaluated in chunks; where it is `negated`, of its negation."""
+    chunk = planner.settings.chunk
+    if chunk is None:
+        raise RuntimeError("Chunks are for quantifiers where a size is set.")
     groundings = planner.groundings.slice(longest_group(planner.groundings, node), 0, 0, {})
     inner = planner.fork(groundings, replace(planner.settings, chunk=None))
-    plan = inner.plan_requests([lambda: PartIn(node, tuple(inner.root(node).items()), request.owner)])
+    plan = inner.plan_requests([lambda: PartIn(node, tuple(inner.root(node).items()), owner)])
     yield from ()
     divided = is_divided(planner, node)
+    counting = what_counts(planner, node, negated)
     free, dense = plan.results[0].axes, planner.settings.dense
+    # In slices XLA has masks, which are as large as all combinations.
+    shares = () if dense else tuple(_shares(planner, node).items())
     return planner.add(
-        QuantifyInChunks(node.kind, node.options, request.owner, free, node, chunk, dense, divided, plan)
+        QuantifyInChunks(
+            node.kind, node.options, owner, counting, free, node, chunk, dense, divided, shares, plan
+        )
     )
 
 
@@ -164,7 +180,7 @@ def plan_part(planner: Planner, request: PartIn) -> Rule:
     """What a quantifier keeps of a slice of its individuals."""
     node = request.node
     found = yield from plan_range(planner, node, dict(request.frame), request.owner)
-    return planner.add(KeepPart(node.kind, node.options, request.owner, found))
+    return planner.add(KeepPart(node.kind, node.options, request.owner, what_counts(planner, node), found))
 
 
 def longest_group(groundings: Groundings, node: Quantifier) -> tuple[str, ...]:
@@ -182,28 +198,59 @@ def combinations(
     node: Node,
     size_of: Callable[[str], axes.Size],
     besides: tuple[str, ...] = (),
+    shares: Mapping[Quantifier, float] | None = None,
 ) -> axes.Size:
     """How many combinations of individuals there are, at most, on a path of nested quantifiers.
 
-    `besides` is a group of variables that is left out. An int where the sizes are known.
+    `besides` is a group of variables that is left out; `shares` tells for quantifiers which part of their
+    combinations the relations in their guards leave. An int where the sizes are known.
     """
     free: list[tuple[str, ...]] = [(variable,) for variable in groundings.signature.free_variables(node)]
-    paths: list[list[tuple[str, ...]]] = []
-    pending: list[tuple[Node, list[tuple[str, ...]]]] = [(node, free)]
+    paths: list[tuple[list[tuple[str, ...]], float]] = []
+    pending: list[tuple[Node, list[tuple[str, ...]], float]] = [(node, free, 1.0)]
+    seen: set[tuple[int, tuple[tuple[str, ...], ...], float]] = set()
     while pending:
-        inner, path = pending.pop()
+        inner, path, share = pending.pop()
+        if (id(inner), tuple(path), share) in seen:
+            continue
+        seen.add((id(inner), tuple(path), share))
         if isinstance(inner, Quantifier):
-            path = [*path, *inner.groups]
-            paths.append(path)
-        pending += [(child, path) for child in inner.children]
-    groups = dict.fromkeys(group for path in paths for group in path if group != besides)
+            path, share = [*path, *inner.groups], share * (shares or {}).get(inner, 1.0)
+            paths.append((path, share))
+        pending += [(child, path, share) for child in inner.children]
+    groups = dict.fromkeys(group for path, _ in paths for group in path if group != besides)
     sizes = {group: _known_size([size_of(variable) for variable in group]) for group in groups}
     if all(isinstance(size, int) for size in sizes.values()):
-        return max((math.prod(sizes.get(group, 1) for group in path) for path in paths), default=1)
+        counts = [(math.prod(sizes.get(group, 1) for group in path), share) for path, share in paths]
+        return max((count if share == 1.0 else count * share for count, share in counts), default=1)
     # There may be more than an int32 can count.
     wide = {group: tf.cast(size, tf.int64) for group, size in sizes.items()}
     one = tf.ones([], tf.int64)
-    return tf.reduce_max([math.prod((wide.get(group, one) for group in path), start=one) for path in paths])
+    return tf.reduce_max(
+        [math.prod((wide.get(group, one) for group in path), start=one) for path, _ in paths]
+    )
+
+
+def _size_now(groundings: Groundings, variable: str) -> axes.Size:
+    return axes.size_of(groundings.variable(variable), 0)
+
+
+def _shares(planner: Planner, node: Quantifier) -> dict[Quantifier, float]:
+    """Which part of all combinations relations leave, for the quantifiers that they guard."""
+    found: dict[Quantifier, float] = {}
+    frame: dict[str, str] = planner.root(node)
+    for inner in node.walk():
+        # From the outside in: the variables around a quantifier are bound before.
+        if not isinstance(inner, Quantifier):
+            continue
+        frame = bind_all(planner, inner, frame)
+        selected = None if inner.guard is None else guards.select_known(planner, inner.guard, frame)
+        tuples = None if selected is None else planner.frames.tuples(selected[0])
+        if tuples is not None and tuples.known is not None:
+            count = len(next(iter(tuples.known.values())))
+            sizes = [planner.groundings.count(planner.frames.groups[axis][0]) for axis in tuples.parents]
+            found[inner] = min(1.0, count / max(math.prod(size or 1 for size in sizes), 1))
+    return found
 
 
 def _known_size(sizes: Sequence[axes.Size]) -> axes.Size:

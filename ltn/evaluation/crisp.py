@@ -10,15 +10,17 @@ import tensorflow as tf
 
 from ltn.core import axes
 from ltn.evaluation.atoms import plan_flag, plan_sides
+from ltn.evaluation.known import plan_known
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import GuardIn, Planner, Rule
-from ltn.language import And, Apply, Binary, Comparison, Iff, Implies, Node, Not, Or
+from ltn.language import And, Apply, Binary, Comparison, Iff, Implies, Node, Not, Or, Xor
 
 _CONNECTIVES: dict[type[Node], tuple[str, Callable[[Any, Any], Any]]] = {
     And: ("both", tf.logical_and),
     Or: ("either", tf.logical_or),
     Implies: ("if", lambda left, right: tf.logical_or(tf.logical_not(left), right)),
     Iff: ("the same", tf.equal),
+    Xor: ("one of two", tf.not_equal),
 }
 
 
@@ -60,6 +62,8 @@ def plan_guard(planner: Planner, request: GuardIn) -> Rule:
             return planner.add(CrispNot((yield planner.guard(node.operand, frame))))
         case Comparison():
             return (yield from plan_sides(planner, node, frame))
+        case Apply() if node.symbol in planner.relations:
+            return (yield from plan_known(planner, node, frame))
         case Apply():
             return (yield from plan_flag(planner, node, frame))
         case Binary():

@@ -11,8 +11,17 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ltn.language.names import axis_text
+
 # The axis of each variable, by label.
 Frame = Mapping[str, str]
+# Where tuples are on an axis.
+Places = NDArray[Any]
+# Axes of individuals, each with an axis of tuples on which some of them occur.
+Occurrences = frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +35,10 @@ class Tuples:
         leading: the parent along which the tuples ascend, if there is one.
         origin: how the tuples are found: by a strategy for a guard; or the axis whose distinct
             combinations they are.
+        known: where each tuple is on each of the first axes, for tuples that are known when they are
+            planned; for others, such tuples that they are among; or None.
+        is_known: whether these are the tuples themselves.
+        sparse: first axes of whose individuals few occur in an execution.
     """
 
     label: str
@@ -33,6 +46,9 @@ class Tuples:
     members: dict[str, str]
     leading: str | None
     origin: Any
+    known: Mapping[str, Places] | None = None
+    is_known: bool = False
+    sparse: Collection[str] = ()
 
 
 class Frames:
@@ -44,10 +60,13 @@ class Frames:
         self._known: dict[Hashable, str] = {}
         # From an axis of tuples to those of its distinct combinations.
         self._reduced: dict[str, list[str]] = {}
+        # From the axis of the individuals that occur somewhere to these places.
+        self._occurring: dict[str, Occurrences] = {}
 
     def bind(self, variables: Sequence[str]) -> str:
         """The axis of a variable, or of the variables of a `diag`; its label."""
-        label = axis_of(variables)
+        # In quotes a variable cannot be taken for a diagonal or for tuples, whatever its name.
+        label = axis_text(variables)
         self.groups[label] = tuple(variables)
         return label
 
@@ -60,14 +79,59 @@ class Frames:
         return self._known.get(key)
 
     def add(
-        self, key: Hashable, parents: Sequence[str], frame: Frame, leading: str | None, origin: Any
+        self,
+        key: Hashable,
+        parents: Sequence[str],
+        frame: Frame,
+        leading: str | None,
+        origin: Any,
+        known: Mapping[str, Places] | None = None,
+        is_known: bool = False,
+        sparse: Collection[str] = (),
     ) -> Tuples:
         """A new axis of tuples in place of some axes of a frame; `find` knows it by its key."""
-        label = f"tuples {len(self._tuples) + 1}"
+        label = f"tuples {len(self._tuples) - len(self._occurring) + 1}"
         members = {variable: axis for variable, axis in frame.items() if axis in parents}
-        self._tuples[label] = Tuples(label, tuple(parents), members, leading, origin)
+        self._tuples[label] = Tuples(label, tuple(parents), members, leading, origin, known, is_known, sparse)
         self._known[key] = label
         return self._tuples[label]
+
+    def occurring(self, axis: str, where: Occurrences) -> str:
+        """The axis of the individuals that occur in known tuples, each once; they lie on `axis` before."""
+        label = f"{axis} in {', '.join(sorted({label for label, _ in where}))}"
+        while label in self._tuples and self._occurring.get(label) != where:
+            label += "'"
+        if label not in self._tuples:
+            found = [self.known(tuples)[drawn] for tuples, drawn in sorted(where)]
+            occurs = np.zeros(
+                1 + max((int(places.max()) for places in found if len(places)), default=0), bool
+            )
+            for places in found:
+                occurs[places] = True
+            index, rank = np.flatnonzero(occurs), np.cumsum(occurs, dtype=np.int32) - 1
+            members = dict.fromkeys(self.groups[axis], axis)
+            self._tuples[label] = Tuples(
+                label, (axis,), members, axis, Occurring(index, rank), {axis: index}, is_known=True
+            )
+            self._occurring[label] = where
+        return label
+
+    def known(self, label: str) -> Mapping[str, Places]:
+        """Where each of some known tuples is on the first axes: those of an axis, or those it is among."""
+        tuples = self._tuples[label]
+        if tuples.known is None:
+            raise RuntimeError(f"The tuples of '{label}' are not known when they are planned.")
+        return tuples.known
+
+    def is_sparse(self, label: str) -> bool:
+        """Whether an axis holds the individuals of one first axis that occur in an execution."""
+        tuples = self._tuples.get(label)
+        is_distinct = tuples is not None and isinstance(tuples.origin, Distinct)
+        return is_distinct and len(tuples.parents) == 1  # type: ignore[union-attr]
+
+    def occurrences(self, label: str) -> Occurrences | None:
+        """Where the individuals of an axis occur; None for an axis that `occurring` has not made."""
+        return self._occurring.get(label)
 
     def replace(self, frame: Frame, label: str) -> dict[str, str]:
         """The frame in which the parents of an axis of tuples are replaced by that axis."""
@@ -77,8 +141,10 @@ class Frames:
     def place(self, frame: Frame) -> dict[str, str]:
         """Where a network with these variables is to be called, so that no tuple is computed twice.
 
-        Variables that draw on a single parent of the tuples go back to that parent; those that draw on
-        several axes but not on all of them go to the distinct combinations; else the tuples stay.
+        Variables that draw on a single axis of known tuples go to the individuals that occur there; those
+        that draw on a single axis of which few occur, to these, found in each execution. Others that draw
+        on a single parent of the tuples go back to that parent; those that draw on several axes but not on
+        all of them go to the distinct combinations; else the tuples stay.
         """
         placed: dict[str, str] = {}
         pending = [frame]
@@ -91,7 +157,14 @@ class Frames:
                     continue
                 mine = {v: tuples.members[v] for v in part if part[v] == label}
                 drawn = self._first_axes(tuples, mine)
-                if len(set(mine.values())) == 1 and len(tuples.parents) > 1:
+                axis = next(iter(drawn))
+                if label not in self._occurring and len(drawn) == 1 and axis in (tuples.known or ()):
+                    placed.update(dict.fromkeys(mine, self.occurring(axis, frozenset({(label, axis)}))))
+                elif label in self._occurring:
+                    continue
+                elif len(drawn) == 1 and axis in tuples.sparse:
+                    placed.update(dict.fromkeys(mine, self._distinct_axis(tuples, drawn)))
+                elif len(set(mine.values())) == 1 and len(tuples.parents) > 1:
                     pending.append(mine)
                 elif len(drawn) < len(self._first_axes(tuples, tuples.members)):
                     placed.update(dict.fromkeys(mine, self._distinct_axis(tuples, drawn)))
@@ -137,14 +210,13 @@ class Frames:
         first = self.base(dict.fromkeys(tuples.members, tuples.label))
         members = {variable: axis for variable, axis in first.items() if axis in drawn}
         key = ("distinct", tuples.label, tuple(drawn))
-        low = self.add(key, list(drawn), members, None, Distinct(tuples.label, tuple(drawn.items()))).label
+        known, inverse = None, None
+        if tuples.is_known:
+            known, inverse = _distinct({axis: self.known(tuples.label)[axis] for axis in drawn})
+        origin = Distinct(tuples.label, tuple(drawn.items()), inverse)
+        low = self.add(key, list(drawn), members, None, origin, known, known is not None).label
         self._reduced.setdefault(tuples.label, []).append(low)
         return low
-
-
-def axis_of(variables: Sequence[str]) -> str:
-    """The label of the axis of a variable, or of the variables of a `diag`."""
-    return variables[0] if len(variables) == 1 else f"diag({', '.join(variables)})"
 
 
 @dataclass(frozen=True)
@@ -154,7 +226,32 @@ class Distinct:
     Attributes:
         label: the axis of the other tuples.
         drawn: the axes, each with a variable that lies on it.
+        inverse: which combination each of these tuples has, where they are known.
     """
 
     label: str
     drawn: tuple[tuple[str, str], ...]
+    inverse: Places | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Occurring:
+    """The origin of individuals of one axis that occur in known tuples: their places, ascending.
+
+    `rank` tells for the place of an individual that occurs which of them it is.
+    """
+
+    index: Places
+    rank: Places
+
+
+def _distinct(columns: Mapping[str, Places]) -> tuple[dict[str, Places], Places]:
+    """The distinct combinations of some columns, and which of them each row has."""
+    numbers: Any = 0
+    for column in columns.values():
+        # The numbers stay small: there are no more than rows.
+        known, places = np.unique(column, return_inverse=True)
+        _, numbers = np.unique(numbers * len(known) + places.reshape(-1), return_inverse=True)
+        numbers = numbers.reshape(-1)
+    _, first = np.unique(numbers, return_index=True)
+    return {axis: column[first] for axis, column in columns.items()}, numbers

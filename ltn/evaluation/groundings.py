@@ -19,8 +19,8 @@ from ltn.language import Domain, Signature
 _in_force: contextvars.ContextVar[Groundings | None] = contextvars.ContextVar("groundings", default=None)
 
 
-# The weights of the rows of a batch, among its data; not a legal name.
-ROW_WEIGHTS = "row weights"
+# The weights of the rows of a batch, among its data; the line break makes it no legal name.
+ROW_WEIGHTS = "row\nweights"
 # The type of a column of data that tells which individuals of their domain the rows are, by their places
 # among them, (k,); no other column has it.
 PLACES = tf.uint32
@@ -94,29 +94,37 @@ class Groundings:
     def _whole_source(self, variable: str) -> Source | None:
         domain = self.signature.variables[variable]
         data = "gathered" if variable in self._shared else "data"
-        if variable in self.data:
-            return (data, variable)
-        if variable in self.choices:
-            return ("choice", variable)
+        declared = self._declared(variable)
+        if declared in self.data:
+            return (data, declared)
+        if declared in self.choices:
+            return ("choice", declared)
         if domain.name in self.data:
             return (data, domain.name)
         if domain.features is not None or self._tables_of(domain):
             return ("domain", domain.name)
         return None
 
+    def _declared(self, variable: str) -> str:
+        """The variable itself, or the one that it is a copy of."""
+        return self.signature.copies.get(variable, variable)
+
     def is_fixed(self, name: str) -> bool:
         """Whether a variable or constant is the same in every evaluation: neither data nor learned."""
         if name in self.signature.constants:
             domain = self.signature.constants[name]
             return domain.names is not None and domain.features is not None
-        kind, _ = self.source(name) or ("none", "")
-        if kind == "choice" and self.choices[name].features is not None:
+        kind, origin = self.source(name) or ("none", "")
+        if kind == "choice" and self.choices[origin].features is not None:
             return True
         return kind in ("choice", "domain") and self.signature.variables[name].features is not None
 
     def count(self, variable: str) -> int | None:
         """How many individuals a variable ranges over; None if that is unknown while tracing."""
-        kind, name = self.source(variable) or ("none", "")
+        return self._count(variable, self.source(variable))
+
+    def _count(self, variable: str, source: Source | None) -> int | None:
+        kind, name = source or ("none", "")
         if kind == "data":
             size = self.data[name].shape[0]
             return None if size is None else int(size)
@@ -131,8 +139,17 @@ class Groundings:
         return None
 
     def without_data(self) -> Groundings:
-        """The groundings that depend neither on data nor on what is learned."""
-        return Groundings(self.signature, (), self.choices, {})
+        """The groundings without data, and apart from any graph; what is learned is as it is now."""
+        return Groundings(self.signature, self.tables, self.choices, {})
+
+    def with_copies(self, copies: Mapping[str, str]) -> Groundings:
+        """These groundings, with copies of declared variables, which range over the same individuals."""
+        variables = {copy: self.signature.variables[declared] for copy, declared in copies.items()}
+        twin = Groundings(
+            self.signature.with_variables(variables, copies), self.tables, self.choices, self.data
+        )
+        twin._found, twin._shared, twin._slices = self._found, self._shared, self._slices
+        return twin
 
     def share(self, variables: Iterable[str]) -> Groundings:
         """These groundings, in which some variables over data range over the data of all replicas."""
@@ -173,12 +190,12 @@ class Groundings:
         domain = self.signature.variables[variable]
         kind, name = self.source(variable) or ("data", "")
         if kind == "choice":
-            return list(self.choices[variable].names) or None
+            return list(self.choices[name].names) or None
         if kind == "domain":
-            return list(self.signature.places(domain))
+            return self.roster(domain)
         column = self.data.get(name)
         if column is not None and are_places(column):
-            everyone = list(self.signature.places(domain))
+            everyone = self.roster(domain)
             return [everyone[place] for place in column.numpy()]
         labels = self.data.labels if isinstance(self.data, LabelledData) else {}
         return list(labels[name]) if name in labels else None
@@ -187,21 +204,45 @@ class Groundings:
         """Whether a variable ranges over declared individuals of its domain, or a constant is one of them."""
         if name in self.signature.constants:
             return self.signature.constants[name].name not in self.data
-        kind, _ = self.source(name) or ("none", "")
+        kind, origin = self.source(name) or ("none", "")
         if self.signature.variables[name].name in self.data:
             return False
-        return kind == "domain" or (kind == "choice" and self.choices[name].features is None)
+        return kind == "domain" or (kind == "choice" and self.choices[origin].features is None)
 
     def places(self, name: str) -> np.ndarray:
         """Where the individuals of a variable, or a constant, stand among those of their domain."""
-        is_constant = name in self.signature.constants
+        is_constant, declared = name in self.signature.constants, self._declared(name)
+        if not is_constant and declared not in self.choices:
+            return np.arange(self._count(name, self._whole_source(name)) or 0)
         domain = (self.signature.constants if is_constant else self.signature.variables)[name]
         found = self.signature.places(domain)
         if is_constant:
             return np.array(found[name])
-        if name in self.choices:
-            return np.array([found[other] for other in self.choices[name].names], int)
-        return np.arange(self.count(name) or 0)
+        return np.array([found[other] for other in self.choices[declared].names], int)
+
+    def has_places(self, name: str) -> bool:
+        """Whether it is told which individuals of its domain a variable ranges over, or a constant is."""
+        if name in self.signature.constants:
+            return not self.signature.constants[name].parts
+        kind, given = self._whole_source(name) or ("none", "")
+        is_named = kind == "domain" or (kind == "choice" and self.choices[given].features is None)
+        is_placed = kind in ("data", "gathered") and are_places(self.data[given])
+        return (is_named or is_placed) and not self.signature.variables[name].parts
+
+    def places_now(self, name: str) -> tf.Tensor:
+        """What `places` gives, as int32; of a variable over a slice of its individuals, the slice."""
+        kind, given = (
+            (None, "") if name in self.signature.constants else self._whole_source(name) or ("none", "")
+        )
+        if kind in ("data", "gathered"):
+            column = self.data[given] if kind == "data" else replicas.gather(self.data[given])
+            places = tf.cast(column, tf.int32)
+        else:
+            places = tf.constant(self.places(name), tf.int32)
+        if name not in self._slices:
+            return places
+        start, size = self._slices[name]
+        return tf.slice(places, [start], [size])
 
     def variable(self, name: str) -> tf.Tensor:
         """The individuals that a variable ranges over, (k, *features)."""
@@ -296,12 +337,16 @@ class Groundings:
         tables = [table.tensor for table in self._tables_of(domain)]
         return tables[0] if len(tables) == 1 else tf.concat(tables, axis=0)
 
+    def roster(self, domain: Domain) -> list[str]:
+        """The names of the individuals of a domain; empty where they are not known."""
+        return list(self.signature.places(domain))
+
     def _tables_of(self, domain: Domain) -> list[Individuals]:
         return [table for table in self.tables if table.domain.is_same(domain)]
 
     def explain_missing(self, variable: str) -> str:
         """The message for a variable that has no individuals."""
-        domain = self.signature.variables[variable].name
+        domain, variable = self.signature.variables[variable].name, self._declared(variable)
         given = ", ".join(f"'{name}'" for name in self.data if name != ROW_WEIGHTS) or "none"
         return (
             f"The variable '{variable}' has no individuals: give data for it, as {{'{variable}': array}} "

@@ -14,6 +14,7 @@ import tensorflow as tf
 from ltn.core import Formula, Term, axes
 from ltn.errors import LogicError
 from ltn.evaluation.groundings import Groundings
+from ltn.evaluation.relations import Relation
 from ltn.evaluation.spaces import Space
 from ltn.language import Node, text
 
@@ -142,6 +143,8 @@ class World(NamedTuple):
     symbols: Mapping[str, Any]
     propositions: Mapping[str, Any]
     space: Space
+    # The predicates whose truth is known.
+    relations: Mapping[str, Relation]
     # Whether the operators differ from those that the formulas were written for: options of quantifiers
     # that they lack are left out.
     other_operators: bool = False

@@ -13,15 +13,17 @@ import tensorflow as tf
 from ltn.core import axes
 from ltn.core.wrappers import aggregate, operands
 from ltn.errors import LogicTypeError
-from ltn.evaluation import guards, replicas
+from ltn.evaluation import guards
+from ltn.evaluation.counting import Counting, counting_of, plan_counted
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.plan import Execution, Reader, Step, Value, World
-from ltn.evaluation.planner import FormulaIn, IndexOn, Planner, Request, Rule, SizeOf, TuplesOf
+from ltn.evaluation.planner import IndexOn, Planner, Request, Rule, SizeOf, TuplesOf
+from ltn.evaluation.replicas import join_replicas, require_aggregator
 from ltn.evaluation.tuples import add_weights
 from ltn.fuzzy_ops import Aggregator
 from ltn.fuzzy_ops.aggregation import Part
 from ltn.fuzzy_ops.base import Operator
-from ltn.language import Quantifier
+from ltn.language import Node, Quantifier
 from ltn.language.names import QUANTIFIERS
 
 
@@ -131,8 +133,8 @@ class OverTuples(Range):
         whole: further axes that are bound, with their sizes.
         kept: the axes that the tuples are drawn from and that stay, each with the index of each tuple there
             and its size.
-        weights: the weights of individuals that are bound, with the index of each tuple among them, or None
-            where all of them are bound.
+        weights: the weights of individuals that are bound, with the index of each tuple among them; or, with
+            None, weights of all combinations on their own axes, among which may be that of the tuples.
     """
 
     label: str
@@ -144,7 +146,8 @@ class OverTuples(Range):
     @property
     def _rest(self) -> list[str]:
         bound = {self.label, *dict(self.whole)}
-        return [label for label in self.body.axes if label not in bound]
+        weights = (value.axes for value, index in self.weights if index is None)
+        return [label for label in axes.union([self.body.axes, *weights]) if label not in bound]
 
     @property
     def free(self) -> tuple[str, ...]:
@@ -153,7 +156,9 @@ class OverTuples(Range):
     def operands(self, execution: Execution) -> Operands:
         values, order = execution[self.body], [self.label, *dict(self.whole), *self._rest]
         if list(self.body.axes) != order:
-            sizes = {label: axes.size_of(values, axis) for axis, label in enumerate(self.body.axes)}
+            whole = [(execution[value], value.axes) for value, index in self.weights if index is None]
+            tensors, labels = zip((values, self.body.axes), *whole, strict=True)
+            sizes = axes.sizes(tensors, labels)
             sizes |= {label: execution[size] for label, size in self.whole}
             sizes[self.label] = axes.size_of(execution[self.tuples][0], 0)
             values = axes.broadcast(values, self.body.axes, order, sizes)
@@ -193,11 +198,13 @@ class Aggregation(Step):
     """The operator of a quantifier, with its options.
 
     `options` are those of the text. `owner` is the number of the formula whose own options hold, if any.
+    `counting` tells an operator that counts what it counts.
     """
 
     kind: str
     options: tuple[tuple[str, float], ...]
     owner: int | None
+    counting: Counting | None
 
     def operator(self, execution: Execution) -> Any:
         """The aggregator."""
@@ -208,18 +215,26 @@ class Aggregation(Step):
         own = {} if self.owner is None else execution.options[self.owner].get(self.kind, {})
         options = own | dict(self.options)
         operator = self.operator(execution)
+        counting = {} if self.counting is None else self.counting.arguments
         if execution.world.other_operators:
             known = getattr(operator, "__dict__", ())
-            return {name: value for name, value in options.items() if name in known}
+            return {name: value for name, value in options.items() if name in known} | counting
         if options and isinstance(operator, Operator):
             # What the quantifier itself says, as the axis, would meet an option of that name.
             operator.check_overrides(**options)
-        return options
+        return options | counting
+
+    @property
+    def name(self) -> str:
+        """What it is called, for people."""
+        return self.kind if self.counting is None else self.counting.name
 
     @property
     def empty(self) -> float:
         """The truth of a quantifier over nothing."""
-        return QUANTIFIERS[self.kind].neutral
+        if self.counting is None:
+            return QUANTIFIERS[self.kind].of_nothing(None)
+        return self.counting.of_nothing
 
 
 @dataclass(frozen=True)
@@ -239,7 +254,7 @@ class Quantify(Aggregation):
         if not self.divided:
             return found.aggregate(operator, self.empty, options)
         part = join_replicas(operator, found.part(require_aggregator(operator), options), options)
-        return operator.finish(part, self.empty)
+        return operator.finish(part, self.empty, **options)
 
     def may_stack(self, world: World) -> bool:
         is_plain = isinstance(self.range, OverAxes) and self.range.mask is None
@@ -247,7 +262,7 @@ class Quantify(Aggregation):
         return is_plain and isinstance(operator, Aggregator)
 
     def describe(self) -> str:
-        return f"{self.kind} {self.range.describe()}" + (", joined across replicas" if self.divided else "")
+        return f"{self.name} {self.range.describe()}" + (", joined across replicas" if self.divided else "")
 
 
 @dataclass(frozen=True)
@@ -265,34 +280,43 @@ class KeepPart(Aggregation):
         return self.range.operands(execution).part(require_aggregator(operator), options)
 
     def describe(self) -> str:
-        return f"part of {self.kind} {self.range.describe()}"
+        return f"part of {self.name} {self.range.describe()}"
 
 
-def require_aggregator(operator: Any) -> Aggregator:
-    """The operator; raise unless it can join parts."""
-    if not isinstance(operator, Aggregator):
-        raise LogicTypeError(
-            "A quantifier in chunks, or over data that replicas share, needs an aggregator of "
-            f"ltn.fuzzy_ops; got {operator!r}."
-        )
-    return operator
+@dataclass(frozen=True)
+class OnesAndZeros(Step):
+    """Weights of tuples: 1 where a guard holds, and 0 where it does not."""
+
+    truth: Value
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        return tf.cast(execution[self.truth], tf.float32)
+
+    def describe(self) -> str:
+        return "weights 1 and 0"
 
 
-def join_replicas(operator: Aggregator, part: Part, options: dict[str, Any]) -> Part:
-    """The parts of all replicas as one."""
-    # Stacked, so that replicas meet once for both tensors.
-    statistics, weights = tf.unstack(replicas.stack(tf.stack(part)), axis=1)
-    return operator.merge(Part(statistics, weights), **options)
-
-
-def plan_quantifier(planner: Planner, request: FormulaIn) -> Rule:
-    """The value of a quantified formula over the axes of a frame."""
-    node = request.node
-    if not isinstance(node, Quantifier):
-        raise RuntimeError(f"`{node}` is not a quantifier.")
-    found = yield from plan_range(planner, node, dict(request.frame), request.owner)
+def plan_quantifier(
+    planner: Planner, node: Quantifier, frame: Frame, owner: int | None, negated: bool = False
+) -> Rule:
+    """The value of a quantified formula over the axes of a frame; where it is `negated`, of its negation."""
+    found = yield from plan_range(planner, node, frame, owner)
     divided = is_divided(planner, node)
-    return planner.add(Quantify(node.kind, node.options, request.owner, found, divided))
+    return planner.add(
+        Quantify(node.kind, node.options, owner, what_counts(planner, node, negated), found, divided)
+    )
+
+
+def what_counts(planner: Planner, node: Quantifier, negated: bool = False) -> Counting | None:
+    """What a quantifier counts; None for one that does not."""
+    return None if node.count is None else counting_of(planner, node, negated)
+
+
+def _plan_body(planner: Planner, node: Quantifier, frame: Frame, owner: int | None) -> Rule:
+    """The values that a quantifier aggregates."""
+    if node.count is not None:
+        return (yield from plan_counted(planner, node, frame, owner))
+    return (yield planner.formula(node.body, frame, owner))
 
 
 def plan_range(
@@ -305,21 +329,25 @@ def plan_range(
         if len(group) > 1:
             # The sizes of a `diag` are compared, whether or not anyone needs them.
             yield SizeOf(label)
-    if not selects_tuples(planner, node):
+    selected = select_tuples(planner, node, outer)
+    if selected is None:
         mask = None if node.guard is None else (yield planner.guard(node.guard, outer))
         if planner.settings.traced and has_variables(planner, node):
             yield planner.formula(node.body, narrow(planner, node, outer), owner)
-        body = yield planner.formula(node.body, outer, owner)
+        body = yield from _plan_body(planner, node, outer, owner)
         return OverAxes(
             body, bound, mask, tuple(filter(None, (add_weights(planner, axis) for axis in bound)))
         )
-    inner = narrow(planner, node, outer)
-    body = yield planner.formula(node.body, inner, owner)
-    label = inner[planner.free(node.guard)[0]] if node.guard is not None else ""
+    label, left = selected
+    inner = planner.frames.replace(outer, label)
+    body = yield from _plan_body(planner, node, inner, owner)
     tuples = planner.frames.tuples(label)
     if tuples is None:
         raise RuntimeError("A guard with variables selects tuples.")
-    whole, kept, weights = [], [], []
+    whole, kept = [], []
+    weights: list[tuple[Value, Value | None]] = []
+    if left is not None:
+        weights.append((planner.add(OnesAndZeros((yield planner.guard(left, inner)))), None))
     for parent in (axis for axis in bound if axis not in tuples.parents):
         whole.append((parent, (yield SizeOf(parent))))
     for parent in (axis for axis in tuples.parents if axis not in bound):
@@ -353,10 +381,15 @@ def has_variables(planner: Planner, node: Quantifier) -> bool:
     return node.guard is not None and bool(planner.free(node.guard))
 
 
-def selects_tuples(planner: Planner, node: Quantifier) -> bool:
-    """Whether a quantifier works on the tuples of its guard, not on a mask."""
+def select_tuples(planner: Planner, node: Quantifier, frame: Frame) -> tuple[str, Node | None] | None:
+    """The axis of the tuples that a quantifier works on, and what masks them; None where it works on axes."""
     operator = getattr(planner.space.semantics, QUANTIFIERS[node.kind].operator)
-    return has_variables(planner, node) and not planner.settings.dense and isinstance(operator, Aggregator)
+    if node.guard is None or not has_variables(planner, node) or not isinstance(operator, Aggregator):
+        return None
+    if planner.settings.dense:
+        # Their number must be known.
+        return guards.select_known(planner, node.guard, frame)
+    return guards.select(planner, node.guard, frame), None
 
 
 def is_divided(planner: Planner, node: Quantifier) -> bool:

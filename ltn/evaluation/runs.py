@@ -275,11 +275,11 @@ def _plan_arguments(
 ) -> Generator[Request, Value, list[Value]]:
     terms = []
     for node in nodes:
-        terms += yield from _plan_parts(planner, node, planner.restrict(frame, node))
+        terms += yield from plan_parts(planner, node, planner.restrict(frame, node))
     return terms
 
 
-def _plan_parts(planner: Planner, node: Node, frame: Frame) -> Generator[Request, Value, list[Value]]:
+def plan_parts(planner: Planner, node: Node, frame: Frame) -> Generator[Request, Value, list[Value]]:
     """The arguments that a term stands for: itself, or its parts where its domain is a product."""
     whole = yield planner.term(node, frame)
     domain = planner.signature.sort_of(node).domain

@@ -12,7 +12,8 @@ from ltn._private import custom_gradient
 from ltn.core import axes
 from ltn.core.expressions import as_float_tensor
 from ltn.errors import LogicValueError
-from ltn.evaluation.frames import Distinct, Frame, Tuples
+from ltn.evaluation.frames import Distinct, Frame, Occurring, Tuples
+from ltn.evaluation.occurring import IndexAmong, KnownIndex, KnownTuples, as_constant
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import IndexOn, Planner, Rule, SizeOf, TuplesOf, check_same_size
 
@@ -150,6 +151,7 @@ class Read(Step):
         indices: for each axis of the value that is replaced, where each tuple is on it.
         sizes: the sizes of these axes; none where there is one axis.
         leading: the axis along which the tuples ascend, if there is one.
+        static: whether XLA compiles it, which has no kernel for the quicker sums.
     """
 
     value: Value
@@ -157,6 +159,7 @@ class Read(Step):
     indices: tuple[tuple[str, Value], ...]
     sizes: tuple[Value, ...]
     leading: str | None
+    static: bool
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -174,7 +177,7 @@ class Read(Step):
             sizes = [execution[size] for size in self.sizes]
             index = ravel([execution[index] for index in indices.values()], sizes)
         # Where the tuples ascend, the gradient is a sum over neighbours.
-        return rows_of(tensor, index, ascending=front == [self.leading])
+        return rows_of(tensor, index, ascending=front == [self.leading], static=self.static)
 
     def describe(self) -> str:
         return f"read at {self.label}"
@@ -215,6 +218,14 @@ def plan_index(planner: Planner, request: IndexOn) -> Rule:
         inverse = planner.add(Index(tuples, len(_tuples(planner, request.low).parents), request.low))
         return Value(inverse.place, (request.high,))
     of_high = _tuples(planner, request.high)
+    of_low = frames.tuples(request.low)
+    if of_low is not None and isinstance(of_low.origin, Occurring):
+        own = frames.base({request.variable: request.high})[request.variable]
+        if of_high.known is not None and of_high.is_known:
+            places = of_low.origin.rank[of_high.known[own]]
+            return planner.add(KnownIndex(request.high, request.low, as_constant(places)))
+        among_all = yield IndexOn(request.high, request.variable, own)
+        return planner.add(IndexAmong(among_all, request.low, as_constant(of_low.origin.index)))
     parent = of_high.members[request.variable]
     tuples = yield TuplesOf(request.high)
     outer = planner.add(Index(tuples, of_high.parents.index(parent), parent))
@@ -227,8 +238,15 @@ def plan_index(planner: Planner, request: IndexOn) -> Rule:
 def plan_tuples(planner: Planner, request: TuplesOf) -> Rule:
     """The tuples of an axis, as they are found."""
     tuples = _tuples(planner, request.label)
+    if isinstance(tuples.origin, Occurring):
+        places = as_constant(tuples.origin.index)
+        return planner.add(KnownTuples(request.label, f"individuals of {request.label}", (places,)))
     if not isinstance(tuples.origin, Distinct):
         return (yield from tuples.origin.plan(planner, tuples))
+    if tuples.known is not None and tuples.origin.inverse is not None:
+        columns = (*(tuples.known[axis] for axis in tuples.parents), tuples.origin.inverse)
+        what = f"distinct combinations of {tuples.origin.label}"
+        return planner.add(KnownTuples(request.label, what, tuple(map(as_constant, columns))))
     indices, sizes = [], []
     for axis, variable in tuples.origin.drawn:
         indices.append((yield IndexOn(tuples.origin.label, variable, axis)))
@@ -247,7 +265,8 @@ def lift(planner: Planner, value: Value, low: Frame, high: Frame) -> Rule:
         for axis in found if len(found) > 1 else ():
             sizes.append((yield SizeOf(axis)))
         leading = _tuples(planner, label).leading
-        value = planner.add(Read(value, label, tuple(found.items()), tuple(sizes), leading))
+        static = planner.settings.dense
+        value = planner.add(Read(value, label, tuple(found.items()), tuple(sizes), leading, static))
     return value
 
 
@@ -275,33 +294,36 @@ def unravel(flat: tf.Tensor, sizes: Sequence[axes.Size]) -> list[tf.Tensor]:
     return [flat, *reversed(found)] if sizes else []
 
 
-def rows_of(table: tf.Tensor, index: tf.Tensor, ascending: bool = False) -> tf.Tensor:
+def rows_of(table: tf.Tensor, index: tf.Tensor, ascending: bool = False, static: bool = False) -> tf.Tensor:
     """The rows (K, *rest) at the places `index`, (K,), of a table (n, *rest).
 
-    `ascending` promises that no index is less than the one before.
+    `ascending` promises that no index is less than the one before; `static` that XLA compiles it.
     """
 
     @custom_gradient
     def read(table: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
         count = axes.size_of(table, 0)
-        return tf.gather(table, index), lambda upstream: _sums(upstream, index, count, ascending)
+        return tf.gather(table, index), lambda upstream: _sums(upstream, index, count, ascending, static)
 
     return read(table)
 
 
-def _sums(rows: tf.Tensor, index: tf.Tensor, count: axes.Size, ascending: bool) -> tf.Tensor:
+def _sums(rows: tf.Tensor, index: tf.Tensor, count: axes.Size, ascending: bool, static: bool) -> tf.Tensor:
     """The sums (n, *rest) of the rows that have the same index."""
 
     @custom_gradient
     def add_up(rows: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
-        return _add_up(rows, index, count, ascending), lambda upstream: rows_of(upstream, index, ascending)
+        total = _add_up(rows, index, count, ascending, static)
+        return total, lambda upstream: rows_of(upstream, index, ascending, static)
 
     return add_up(rows)
 
 
-def _add_up(rows: tf.Tensor, index: tf.Tensor, count: Any, ascending: bool) -> tf.Tensor:
+def _add_up(rows: tf.Tensor, index: tf.Tensor, count: Any, ascending: bool, static: bool) -> tf.Tensor:
     # TensorFlow's own sum over rows in any order takes several times as long where they are short.
     width = rows.shape[1:].num_elements()
+    if static:
+        return tf.math.unsorted_segment_sum(rows, index, count)
     if ascending:
         found = tf.math.segment_sum(rows, index)
         missing = count - tf.shape(found)[0]

@@ -29,7 +29,7 @@ from ltn.language.names import list_names, nearest
 
 Data = Mapping[str, Any]
 # What a batch holds where the axioms need no data (tf.data has no empty elements); not a legal name.
-NOTHING = "no data"
+NOTHING = "no\ndata"
 # The columns of a batch that are not individuals.
 OTHERS = (NOTHING, ROW_WEIGHTS)
 

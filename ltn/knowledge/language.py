@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import tensorflow as tf
 
-from ltn.checks import check_flag
+from ltn.checks import check_flag, layer_name
 from ltn.core import Function, Predicate, Proposition
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation, Plans
 from ltn.evaluation.groundings import Choice, DeclaredVariable, Groundings, LabelledData
 from ltn.evaluation.individuals import Individual, Individuals
+from ltn.evaluation.relations import Relation, Rows
 from ltn.evaluation.spaces import Space
 from ltn.knowledge.data import read_individuals
 from ltn.knowledge.networks import try_network
+from ltn.knowledge.relation_rows import read_rows, read_triples
 from ltn.language import Domain, Signature
 
 Domains = Domain | Sequence[Domain]
@@ -51,6 +54,10 @@ class Language:
         self.individuals = [] if individuals is None else individuals
         # The individuals of variables that were declared with some.
         self.choices: dict[str, Choice] = {}
+        # The relations by name.
+        self.known: dict[str, Relation] = {}
+        # Tells the knowledge base that a relation has other rows.
+        self.notify: Callable[[], None] = lambda: None
 
     def domain(
         self,
@@ -92,7 +99,7 @@ class Language:
         """Declare constants of a domain; a variable of that domain then ranges over them.
 
         Args:
-            names: their names, as "a, b, c", or a list.
+            names: their names, as "a, b, 'New York'", or a list, as ["a", "b", "New York"].
             domain: their domain.
             values: their features, (k, *features).
             trainable: whether they are learned, as embeddings; by default if no values are given.
@@ -108,7 +115,7 @@ class Language:
         Individual(tensor=[2. 3.], free_vars=[])
         """
         _check_domain(domain)
-        chosen = self._names_of(names)
+        chosen = self.signature.names_of(names)
         trainable = values is None if trainable is None else check_flag("trainable", trainable)
         if values is None and not trainable:
             raise LogicValueError(
@@ -132,6 +139,7 @@ class Language:
                 self.signature.add_constant(name, domain)
             table = Individuals(chosen, domain, features, trainable, initializer, regularizer)
             self.individuals.append(table)
+        self._forget_plans()
         return [Individual(table, name) for name in chosen]
 
     def constant(
@@ -166,8 +174,10 @@ class Language:
         [variable] = self._declare_variables([name], domain, values)
         return variable
 
-    def variables(self, names: str, domain: Domain, values: Any = None) -> list[DeclaredVariable]:
-        """Declare several variables of a domain, as "x, y"; the arguments are those of `variable`."""
+    def variables(
+        self, names: str | Sequence[str], domain: Domain, values: Any = None
+    ) -> list[DeclaredVariable]:
+        """Declare several variables of a domain, as "x, y" or ["x", "y"]; else as `variable`."""
         return self._declare_variables(self.signature.names_of(names), domain, values)
 
     def predicate(self, name: str, domains: Domains, grounding: Any) -> Predicate:
@@ -181,7 +191,9 @@ class Language:
         """
         with self.signature.all_or_nothing():
             self.signature.add_predicate(name, domains)
-            predicate = grounding if isinstance(grounding, Predicate) else Predicate(grounding, name)
+            predicate = (
+                grounding if isinstance(grounding, Predicate) else Predicate(grounding, layer_name(name))
+            )
             try_network(predicate, self.signature.predicates[name])
             self.symbols[name] = predicate
         return predicate
@@ -197,7 +209,7 @@ class Language:
         """
         with self.signature.all_or_nothing():
             self.signature.add_function(name, domains, output)
-            function = grounding if isinstance(grounding, Function) else Function(grounding, name)
+            function = grounding if isinstance(grounding, Function) else Function(grounding, layer_name(name))
             try_network(function, self.signature.functions[name][0], output)
             self.symbols[name] = function
         return function
@@ -209,6 +221,95 @@ class Language:
             proposition = Proposition(truth, trainable)
             self.propositions[name] = proposition
         return proposition
+
+    def relation(self, name: str, domains: Domains, rows: Any = ()) -> Relation:
+        """Declare a predicate whose truth is known: true of these rows, and false of all others.
+
+        In a guard it is joined, at the cost of its rows: `forall x, y where knows(x, y): P(x) -> P(y)`;
+        facts that are to be learned are `forall x, y where knows(x, y): F(x, y)`, and negative ones
+        `forall x, y where ~knows(x, y): ~F(x, y)`.
+
+        Args:
+            name: its name.
+            domains: the domains of its arguments; their individuals must be known, as values or constants.
+            rows: an array (m, arity) of indices of individuals; a list of rows of names or indices; a
+                DataFrame with a column for each argument; or the path of a file without a header whose name
+                ends with .csv or .tsv, also with .gz behind it. A row that is repeated is one row.
+
+        Returns:
+            The relation, with `add(rows)`, `len`, `in` and `to_frame()`.
+
+        >>> import ltn
+        >>> theory = ltn.Theory("product", p_forall=1)
+        >>> people = theory.domain("people", values=["Ann", "Bob", "Eve"])
+        >>> x, y = theory.variables("x, y", people)
+        >>> knows = theory.relation("knows", (people, people), [("Ann", "Bob"), ("Bob", "Eve")])
+        >>> print(theory.query("exists y where knows(x, y): knows(y, Eve)").to_frame())
+             truth
+        x
+        Ann    1.0
+        Bob    0.0
+        Eve    0.0
+        """
+        with self.signature.all_or_nothing():
+            self.signature.add_predicate(name, domains)
+            relation = self.new_relation(name)
+            relation.set_rows(self._read_rows(name, rows))
+        self.known[name] = relation
+        return relation
+
+    def relations(
+        self, triples: Any, entities: Domain, kinds: Domain | None = None, name: str = "holds"
+    ) -> dict[str, Relation]:
+        """Declare the relations of a table of triples (head, relation, tail), such as a knowledge graph.
+
+        Args:
+            triples: three columns, in any form in which `relation` takes rows.
+            entities: the domain of heads and tails.
+            kinds: without it, each value of the middle column is a binary relation of that name; with the
+                domain of the values of the middle column there is one relation of three arguments.
+            name: the name of that one.
+
+        Returns:
+            The relations by name.
+
+        >>> import ltn
+        >>> theory = ltn.Theory()
+        >>> people = theory.domain("people", values=["Ann", "Bob", "Eve"])
+        >>> theory.relations([("Ann", "knows", "Bob"), ("Eve", "likes", "Ann")], people)
+        {'knows': Relation(knows(people, people), 1 row), 'likes': Relation(likes(people, people), 1 row)}
+        """
+        _check_domain(entities)
+        frame = read_triples(triples)
+        if kinds is not None:
+            return {name: self.relation(name, (entities, kinds, entities), frame)}
+        found: dict[str, Relation] = {}
+        with self.signature.all_or_nothing():
+            for kind, rows in frame.groupby(1, sort=False, observed=True):
+                self.signature.add_predicate(kind, (entities, entities))
+                found[kind] = self.new_relation(kind)
+                found[kind].set_rows(self._read_rows(kind, rows[[0, 2]]))
+        self.known.update(found)
+        return found
+
+    def new_relation(self, name: str) -> Relation:
+        """A relation of a declared name, which has no rows yet."""
+        return Relation(
+            name,
+            self.signature.predicates[name],
+            partial(self._read_rows, name),
+            lambda domain: self.groundings().roster(domain),
+            self._forget_plans,
+        )
+
+    def _read_rows(self, name: str, rows: Any) -> Rows:
+        return read_rows(name, self.signature.predicates[name], rows, self.groundings().roster)
+
+    def _forget_plans(self) -> None:
+        """Plan anew, and compile anew: tuples were found among other rows, or among other individuals."""
+        if self.known:
+            self.plans = Plans()
+            self.notify()
 
     def groundings(self, data: Mapping[str, tf.Tensor] | None = None) -> Groundings:
         """What variables and constants denote, on a batch of data."""
@@ -226,20 +327,16 @@ class Language:
         """An evaluation of formulas on a batch of data; `Evaluation` explains the settings."""
         groundings = self.groundings(data)
         return Evaluation(
-            groundings, self.symbols, self.propositions, space, dense, other_operators, chunk, self.plans
+            groundings,
+            self.symbols,
+            self.propositions,
+            space,
+            dense,
+            other_operators,
+            chunk,
+            self.plans,
+            self.known,
         )
-
-    def _names_of(self, names: Any) -> list[Any]:
-        """The names of constants, from a text or a list."""
-        if isinstance(names, str):
-            return self.signature.names_of(names)
-        if not isinstance(names, Sequence):
-            raise LogicTypeError(
-                f"Names are one string, as 'a, b', or a list; got a {type(names).__name__}: {names!r}."
-            )
-        if not names:
-            raise LogicValueError("There is no name in the list of constants.")
-        return list(names)
 
     def _declare_variables(self, names: Sequence[str], domain: Domain, values: Any) -> list[DeclaredVariable]:
         _check_domain(domain)

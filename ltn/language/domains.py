@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language.forms import NUMBER as A_NUMBER
 from ltn.language.forms import check_form
-from ltn.language.names import list_names
+from ltn.language.names import list_names, written
 from ltn.language.rosters import Features, Roster, read_roster, restore_roster
 
 Shape = tuple[int | None, ...]
@@ -123,7 +123,7 @@ class Domain:
         same = len({(part.equality, part.alpha) for part in parts}) == 1
         product = object.__new__(Domain)
         product._set(
-            name=" * ".join(part.name for part in parts),
+            name=" * ".join(written(part.name) for part in parts),
             shape=(sum(_size(part) for part in parts),),
             names=None,
             features=None,
@@ -348,8 +348,9 @@ def _size(domain: Domain) -> int:
 
 def _as_bytes(features: Features) -> list[bytes]:
     """Each row as bytes, which are equal where its numbers are: adding 0 makes 0 of -0."""
-    rows = np.ascontiguousarray(features.reshape(len(features), -1) + np.float32(0.0))
-    whole: list[Any] = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel().tolist()
+    size = math.prod(features.shape[1:])
+    rows = np.ascontiguousarray(features.reshape(len(features), size) + np.float32(0.0))
+    whole: list[Any] = rows.view(np.dtype((np.void, rows.itemsize * size))).ravel().tolist()
     return whole
 
 

@@ -164,6 +164,9 @@ def _check_values(theory: Theory) -> None:
         truth = float(proposition.tensor)
         if not 0.0 <= truth <= 1.0:
             raise LogicFileError(f"the truth of '{name}' must lie in [0, 1]; it is {truth}.")
+    for relation in theory.known.values():
+        if not relation.is_loaded:
+            raise LogicFileError(f"the rows of the relation '{relation.name}' are not in it.")
     for table in theory.individuals:
         features = table.tensor.numpy()
         if not np.isfinite(features).all() or not table.domain.contains(features).all():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,12 @@ from ltn.knowledge import questions
 from ltn.knowledge.data import Data, check_aligned
 from ltn.knowledge.facts import numbers_of, read_facts
 from ltn.knowledge.questions import Question
-from ltn.language import Apply, Comparison, Node, Quantifier
+from ltn.language import Apply, Comparison, Diagonals, Node, Quantifier
 from ltn.language.names import list_names
+from ltn.language.writing_out import WrittenOut
 from ltn.semantics import BaseSemantics
 from ltn.theory.ranks import Ranks
-from ltn.theory.reports import ReportedTheory, individuals
+from ltn.theory.reports import ReportedTheory
 
 Numbers = NDArray[np.int64]
 
@@ -110,14 +112,13 @@ def rank(
         numbers[variable] = numbers_of(signature, variable, columns, variable in ranked)
     ranking = _Ranking(theory, tree, Question(rows, semantics, p, named), numbers)
     found = [ranking.ranks(variable, bool(filtered_by)) for variable in ranked]
-    everyone = np.arange(ranking.count)
     groundings = ranking.evaluation(rows).groundings
     return Ranks(
         str(tree),
         of if isinstance(of, str) else ranked,
         found[0] if isinstance(of, str) else np.stack(found, axis=1),
         bool(filtered_by),
-        {variable: individuals(groundings, variable, everyone) for variable in free},
+        {variable: questions.shown_individuals(groundings, variable) for variable in free},
     )
 
 
@@ -145,11 +146,16 @@ class _Ranking:
         """How many rows there are."""
         return len(next(iter(self.rows.values())))
 
+    @cached_property
+    def _written_out(self) -> WrittenOut:
+        """The formula without definitions."""
+        return self.theory.signature.write_out([self.tree])
+
     def evaluation(self, data: Data) -> Evaluation:
         """An evaluation for some data."""
         question = self.question._replace(data=data)
         found = questions.evaluation_for(self.theory, question, self.theory.chunk)
-        if isinstance(self.tree, Apply | Comparison):
+        if isinstance(self._written_out.nodes[0], Apply | Comparison):
             # Whatever the operators: an atom has none.
             return found.in_space(space_of(semantics_module.log_product))
         return found
@@ -175,19 +181,22 @@ class _Ranking:
 
     def _scores(self, data: Data, of: str, others: tuple[str, ...]) -> NDArray[Any]:
         """The values of the formula, (rows, individuals); (individuals,) where no other variable is free."""
-        [values] = self.evaluation(data).ground([self.tree], pairs=[others] if others else [])
+        paired = Diagonals(self.tree, (others,)) if len(others) > 1 else self.tree
+        [values] = self.evaluation(data).ground([paired])
         return np.moveaxis(values.tensor.numpy(), values.free_vars.index(of), -1)
 
     def _batches(self, everyone: Data, among: int) -> Iterator[tuple[int, int]]:
         """The first row of each batch, and the one after the last."""
         one = {variable: column[:1] for variable, column in self.rows.items()}
         groundings = self.evaluation({**one, **everyone}).groundings
-        for node in self.tree.walk():
+        written_out = self._written_out
+        groundings, tree = groundings.with_copies(written_out.copies), written_out.nodes[0]
+        for node in tree.walk():
             for variable in node.variables if isinstance(node, Quantifier) else ():
                 if groundings.count(variable) is None:
                     raise LogicValueError(groundings.explain_missing(variable))
         # Quantifiers within count theirs for each combination of free variables.
-        for_one = max(combinations(groundings, self.tree, groundings.count), among)
+        for_one = max(combinations(groundings, tree, groundings.count), among)
         size = max((self.theory.chunk or _MOST) // for_one, 1)
         return ((start, min(start + size, self.count)) for start in range(0, self.count, size))
 

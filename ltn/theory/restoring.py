@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -37,6 +38,8 @@ _FORM = {
     "choices": {str: {"names": [str], "features": (list, None), "shape?": [int]}},
     "declarations": [{"kind": str, "name": (str, None), "grounding": dict}],
     # Older files do not tell which axioms are active.
+    # Nor do they have relations, whose rows stand elsewhere in the file.
+    "relations?": [str],
     "axioms": [{"name": str, "formula": str, "weight": (int, float, str), "active?": bool}],
 }
 _GROUNDINGS = {
@@ -84,6 +87,7 @@ def fill(knowledge: KnowledgeBase, config: Config, operators: Hyperparameters, i
             language.propositions[name] = Proposition(**grounding)
         else:
             language.symbols[name] = _read_symbol(language, name, grounding)
+    _read_relations(language, config.get("relations", ()))
     if not is_copy:
         _check_groundings(language)
         _try_networks(language)
@@ -142,6 +146,16 @@ def _read_symbol(language: Language, name: str, config: Config) -> Symbol:
     return Predicate.read_from(network, config["name"], config, others)
 
 
+def _read_relations(language: Language, names: Iterable[str]) -> None:
+    """Declare relations by their names; of a copy, the rows are there too."""
+    for name in names:
+        if name not in language.signature.predicates or name in language.symbols or name in language.known:
+            raise LogicValueError(f"The relation {name!r} must be a predicate, and have no network.")
+        language.known[name] = language.new_relation(name)
+        if isinstance(names, dict):
+            language.known[name].set_rows(names[name])
+
+
 def _try_networks(language: Language) -> None:
     """Raise where a network does not fit the domains of its symbol."""
     signature = language.signature
@@ -165,7 +179,11 @@ def _check_groundings(language: Language) -> None:
     for what, declared, grounded in (
         ("constants", free, tables),
         ("propositions", signature.propositions, list(language.propositions)),
-        ("predicates and functions", {**signature.predicates, **signature.functions}, list(language.symbols)),
+        (
+            "predicates and functions",
+            {**signature.predicates, **signature.functions},
+            [*language.symbols, *language.known],
+        ),
     ):
         if sorted(declared) != sorted(grounded):
             others = sorted(set(declared) ^ set(grounded)) or grounded

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import keras
+import numpy as np
 
 from ltn.core import Predicate
 from ltn.core.symbols import Symbol
-from ltn.errors import LogicValueError
+from ltn.errors import LogicFileError, LogicValueError
+from ltn.files import read_arrays
 from ltn.knowledge.axioms import KnowledgeBase
 from ltn.knowledge.language import Language
 from ltn.knowledge.networks import rebuild
 from ltn.language.names import list_names
 
 Config = dict[str, Any]
+
+# The file of the rows of relations, within that of a theory.
+_ROWS = "relations.npz"
 
 
 def config_of(knowledge: KnowledgeBase, layers: Sequence[keras.Layer], settings: Config) -> Config:
@@ -51,7 +57,8 @@ def config_of(knowledge: KnowledgeBase, layers: Sequence[keras.Layer], settings:
         # An initializer that is code is left out: the values are among the weights.
         return keras.saving.serialize_keras_object(part) if _can_be_saved(part) else None
 
-    return _config(knowledge, layers, settings, pack)
+    # Their rows are not in the configuration: `save_rows` writes them.
+    return _config(knowledge, layers, settings, pack) | {"relations": list(language.known)}
 
 
 def config_of_copy(knowledge: KnowledgeBase, layers: Sequence[keras.Layer], settings: Config) -> Config:
@@ -67,7 +74,32 @@ def config_of_copy(knowledge: KnowledgeBase, layers: Sequence[keras.Layer], sett
     def pack(part: Any) -> Any:
         return rebuild(part, twins) if isinstance(part, keras.Layer) else part
 
-    return _config(knowledge, layers, settings, pack)
+    rows = {name: relation.rows for name, relation in knowledge.language.known.items()}
+    return _config(knowledge, layers, settings, pack) | {"relations": rows}
+
+
+def save_rows(language: Language, folder: str) -> None:
+    """Write the rows of the relations to a folder, which becomes part of the file of the theory."""
+    if language.known:
+        rows = [relation.rows for relation in language.known.values()]
+        np.savez(os.path.join(folder, _ROWS), *rows)
+
+
+def load_rows(language: Language, folder: str | None) -> None:
+    """Give the relations the rows that `save_rows` wrote."""
+    path = os.path.join(folder or "", _ROWS)
+    if folder is None or not os.path.exists(path):
+        return
+    arrays, count = read_arrays(path), language.groundings().roster
+    for relation, (key, rows) in zip(language.known.values(), arrays.items(), strict=False):
+        sizes = [len(count(domain)) for domain in relation.domains]
+        is_table = rows.ndim == 2 and rows.shape[1] == len(sizes) and rows.dtype == np.int32
+        if not is_table or not ((rows >= 0) & (rows < sizes)).all():
+            raise LogicFileError(
+                f"the rows of the relation '{relation.name}' must be places of individuals, int32, "
+                f"(m, {len(sizes)}), below {sizes}; '{key}' has the shape {rows.shape}, {rows.dtype}."
+            )
+        relation.set_rows(rows)
 
 
 def copy_weights(theory: keras.Model, copy: keras.Model) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from ltn.checks import layer_name
 from ltn.core import Term
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
@@ -58,7 +59,10 @@ def export(
         domains = signature.predicates[name] if name in signature.predicates else signature.functions[name][0]
         archive.add_endpoint(name, _on_rows(symbol, len(domains)), _inputs(name, symbol, domains))
     if theory.axiom_list and SATISFACTION not in theory.language.symbols:
-        data = {variable: _rows_of(signature.variables[variable], variable) for variable in _open(theory)}
+        data = {
+            variable: _rows_of(signature.variables[variable], layer_name(variable))
+            for variable in _open(theory)
+        }
         data |= {variable: _column_of(signature, variable) for variable in _paired(theory)}
         archive.add_endpoint(SATISFACTION, _truths(theory), [data] if data else [])
     archive.write_out(filepath, verbose=verbose)
@@ -98,8 +102,8 @@ def _paired(theory: Any) -> list[str]:
 
 def _column_of(signature: Signature, variable: str) -> tf.TensorSpec:
     domain = signature.variables[variable]
-    column = tf.TensorSpec((None,), tf.int32, variable)
-    return column if are_indices(signature, domain, column) else _rows_of(domain, variable)
+    column = tf.TensorSpec((None,), tf.int32, layer_name(variable))
+    return column if are_indices(signature, domain, column) else _rows_of(domain, layer_name(variable))
 
 
 def _plain(options: Options) -> Options:

@@ -17,11 +17,13 @@ from ltn.core.symbols import Symbol
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.evaluation.groundings import Choice, DeclaredVariable
 from ltn.evaluation.individuals import Individuals
+from ltn.evaluation.relations import Relation
 from ltn.evaluation.spaces import Space
 from ltn.files import describe
 from ltn.knowledge import questions
 from ltn.knowledge.axioms import Axiom, AxiomList, KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
+from ltn.knowledge.definitions import define
 from ltn.knowledge.language import Language
 from ltn.knowledge.questions import Question
 from ltn.knowledge.satisfaction import satisfaction, truths_by_name
@@ -52,7 +54,9 @@ class Weights(list[Any]):
         super().__init__(weights)
         self._declare = declare
 
-    def __call__(self, names: str, domain: Domain, values: Any = None) -> list[DeclaredVariable]:
+    def __call__(
+        self, names: str | Sequence[str], domain: Domain, values: Any = None
+    ) -> list[DeclaredVariable]:
         """Declare logical variables."""
         return self._declare(names, domain, values)
 
@@ -143,6 +147,8 @@ class Theory(keras.Model):
     predicate = delegate_to("language", Language.predicate)
     function = delegate_to("language", Language.function)
     proposition = delegate_to("language", Language.proposition)
+    relation = delegate_to("language", Language.relation)
+    relations = delegate_to("language", Language.relations)
 
     @property
     def variables(self) -> Weights:
@@ -155,6 +161,11 @@ class Theory(keras.Model):
         return self.language.signature
 
     @property
+    def known(self) -> dict[str, Relation]:
+        """The relations by name."""
+        return self.language.known
+
+    @property
     def choices(self) -> dict[str, Choice]:
         """The individuals of variables that were declared with some."""
         return self.language.choices
@@ -163,6 +174,7 @@ class Theory(keras.Model):
 
     axiom = delegate_to("knowledge", KnowledgeBase.axiom)
     axioms = delegate_to("knowledge", KnowledgeBase.axioms)
+    define = define
     find = delegate_to("knowledge", KnowledgeBase.find)
     __getitem__ = delegate_to("knowledge", KnowledgeBase.find)
     remove = delegate_to("knowledge", KnowledgeBase.remove)
@@ -276,7 +288,9 @@ class Theory(keras.Model):
         """The truth of a formula, or the value of a term, one for each combination of its free variables.
 
         Args:
-            formula: the text of a formula (truth query) or of a term (value query).
+            formula: the text of a formula (truth query) or of a term (value query). Behind it may stand which
+                free variables share an axis, as in `digit(x, d) for diag(x, d)`: the i-th value is then that
+                of the i-th individual of each.
             data: unseen individuals for variables, by name; they need not have the same number. Of a
                 `tf.data.Dataset` or `keras.utils.PyDataset` of batches: all rows, which must have an end.
             semantics: other operators than those of training.
@@ -322,6 +336,14 @@ class Theory(keras.Model):
     save = writing.save
     save_weights = writing.save_weights
     export = serving.export
+
+    def save_assets(self, dir: str) -> None:  # noqa: A002, Keras's name of it
+        """Write the rows of the relations; Keras calls it while it saves."""
+        saving.save_rows(self.language, dir)
+
+    def load_assets(self, dir: str | None) -> None:  # noqa: A002
+        """Read what `save_assets` wrote; Keras calls it while it loads."""
+        saving.load_rows(self.language, dir)
 
     def get_config(self) -> dict[str, Any]:
         """What the theory consists of, without its weights; raises for what cannot be saved."""

@@ -66,6 +66,8 @@ def theory() -> ltn.Theory:
         third: exists x: Q(x) & ~P(a) | even(b)
     """)
     made.axiom("forall x: exists u: lives_in(x, u)", "fourth", weight="learned")
+    made.relation("near", (towns, people), [("Rome", "a"), ("Seoul", "b")])
+    made.axiom("forall u, x where near(u, x): lives_in(x, u)", "fifth")
     made.set_hyperparameters(p_exists=3.0)
     made.set_hyperparameters("second", p_forall=2.0)
     return made

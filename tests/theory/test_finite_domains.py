@@ -91,6 +91,7 @@ class TestMembership:
         expected = [any(np.array_equal(row, one) for one in individuals) for row in rows]
         assert 0 < sum(expected) < len(rows)
         assert domain.has(rows).tolist() == expected
+        assert domain.has(rows[:0]).tolist() == []
 
     def test_is_checked_in_data_sets_too(self, shape: tuple[int, ...]) -> None:
         individuals = np.stack([np.full(shape, value, np.float32) for value in (5.0, -0.0, 2.0)])

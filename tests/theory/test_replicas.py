@@ -165,6 +165,17 @@ class TestOneAndSeveral:
 
         assert_trains_the_same(two, points(12), axioms=(), more=more, fit={"batch_size": 6})
 
+    def test_with_relations(self, two: tf.distribute.Strategy) -> None:
+        def more(theory: ltn.Theory) -> None:
+            classes = theory.signature.domains["classes"]
+            theory.variables("e, k", classes)
+            theory.relation("below", (classes, classes), [(0, 1), (0, 2), (1, 2)])
+            theory.axiom("forall diag(x, k): exists c where below(k, c): C(x, c)", name="batch")
+            theory.axiom("forall x: forall c, e where below(c, e): C(x, c) -> C(x, e)", name="known")
+
+        data = points(8) | {"k": np.arange(8.0) % 3}
+        assert_trains_the_same(two, data, axioms=(), more=more)
+
     def test_without_data(self, two: tf.distribute.Strategy) -> None:
         with two.scope():
             keras.utils.set_random_seed(0)
@@ -335,3 +346,17 @@ class TestMistakes:
         theory = theory_of(two, ("all",), ltn.semantics.product.replace(Forall=smallest))
         with pytest.raises(ltn.LogicTypeError, match=r"In `forall x: P\(x\)`.*aggregator of ltn.fuzzy_ops"):
             theory.fit(DATA, verbose=0)
+
+
+def test_definitions_over_data(two: tf.distribute.Strategy) -> None:
+    """What a definition binds is data too, which replicas share among them."""
+
+    def declare(theory: ltn.Theory) -> None:
+        theory.axioms("""
+            define alike(x, y): P(x) <-> P(y)
+            define has_friends(y): exists x where norm(x - y) < 0.9: alike(x, y)
+            friends: forall y: has_friends(y)
+            known: forall x: has_friends(x) | P(x)
+        """)
+
+    assert_trains_the_same(two, axioms=("all",), more=declare)

@@ -53,6 +53,9 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
     """What each row ends in: all are made on one world, so that what one of them leaves behind is seen."""
     folder = tmp_path_factory.mktemp("wrong")
     (folder / "binary.txt").write_bytes(b"a: \xff\xfe")
+    (folder / "binary.csv").write_bytes(b"ann,\xff\xfe")
+    (folder / "empty.tsv").write_bytes(b"")
+    (folder / "misspelt.csv").write_bytes(b"ann,red\nan,red\n")
     names = world.make(folder)
     before = world.state(names)
     found = {}

@@ -41,6 +41,7 @@ def state(names: dict[str, Any]) -> dict[str, Any]:
         "axioms": [(axiom.name, str(axiom), axiom.weight, axiom.active) for axiom in theory.axiom_list],
         "own options": {axiom.name: theory.options_of(axiom) for axiom in theory.axiom_list},
         "choices": sorted(theory.choices),
+        "relations": {name: relation.rows.tolist() for name, relation in theory.known.items()},
         "symbols": [sorted(theory.symbols), sorted(theory.propositions)],
         "constants": [table.names for table in theory.individuals],
         "weights": [weight.numpy().tolist() for weight in theory.weights],
@@ -68,6 +69,8 @@ def _theory() -> dict[str, Any]:
     theory.variables("x, y", people)
     theory.variables("d, e", digits)
     theory.variable("c", colours)
+    theory.relation("knows", (people, people), [("ann", "bob")])
+    theory.relation("paints", (people, colours), [("ann", "red"), ("bob", "blue")])
     theory.variable("u", unit)
     theory.variable("q", plane)
     theory.variable("s", sequences)

@@ -6,15 +6,18 @@ first strategy that applies is taken. A further one is a class in a file of its 
 
 from __future__ import annotations
 
-from ltn.evaluation.frames import Frame
+import functools
+
+from ltn.evaluation.frames import Frame, Tuples
 from ltn.evaluation.guards.fixed import Fixed
+from ltn.evaluation.guards.joined import Joined
 from ltn.evaluation.guards.lookup import LookedUp
 from ltn.evaluation.guards.search import Filtered, Searched
 from ltn.evaluation.guards.strategy import Guard, Strategy
 from ltn.evaluation.planner import Planner
-from ltn.language import Node
+from ltn.language import And, Node
 
-STRATEGIES: list[type[Strategy]] = [LookedUp, Fixed, Searched]
+STRATEGIES: list[type[Strategy]] = [Joined, LookedUp, Fixed, Searched]
 
 
 def select(planner: Planner, node: Node, frame: Frame) -> str:
@@ -22,21 +25,56 @@ def select(planner: Planner, node: Node, frame: Frame) -> str:
 
     Quantifiers with one guard in one frame share it, so that what they have in common is equal.
     """
-    frames = planner.frames
     key = (node, tuple(sorted(frame.items())))
-    label = frames.find(key)
+    label = planner.frames.find(key)
     if label is not None:
         return label
-    guard = Guard(planner, node, frame)
-    strategy = next(found for kind in STRATEGIES if (found := kind.find(guard)) is not None)
-    rest = [conjunct for conjunct in guard.conjuncts if conjunct not in strategy.conjuncts]
+    first, rest = _unfiltered(planner, node, frame)
     if not rest:
-        return frames.add(key, strategy.parents, frame, strategy.leading, strategy).label
-    first = frames.add(("unfiltered", *key), strategy.parents, frame, None, strategy)
+        return first.label
     labels = [label for node in rest for label in planner.restrict(frame, node).values()]
-    others = [label for label in dict.fromkeys(labels) if label not in strategy.parents]
+    others = [label for label in dict.fromkeys(labels) if label not in first.parents]
     origin = Filtered(first, rest, dict(frame), others)
-    return frames.add(key, [*strategy.parents, *others], frame, strategy.leading, origin).label
+    parents = [*first.parents, *others]
+    return planner.frames.add(
+        key, parents, frame, first.leading, origin, first.known, sparse=first.sparse
+    ).label
 
 
-__all__ = ["STRATEGIES", "Filtered", "Fixed", "Guard", "LookedUp", "Searched", "Strategy", "select"]
+def select_known(planner: Planner, node: Node, frame: Frame) -> tuple[str, Node | None] | None:
+    """The axis of tuples that a guard with relations selects once for all, and the guard that is left of it.
+
+    None where the tuples depend on what an evaluation is given.
+    """
+    guard = Guard(planner, node, frame)
+    if not guard.has_relations(guard.conjuncts):
+        return None
+    first, rest = _unfiltered(planner, node, frame)
+    return (first.label, functools.reduce(And, rest) if rest else None) if first.is_known else None
+
+
+def _unfiltered(planner: Planner, node: Node, frame: Frame) -> tuple[Tuples, list[Node]]:
+    """The tuples that a strategy finds, and the conjuncts that it leaves."""
+    key = ("unfiltered", node, tuple(sorted(frame.items())))
+    guard = Guard(planner, node, frame)
+    label = planner.frames.find(key)
+    found = None if label is None else planner.frames.tuples(label)
+    if found is None:
+        strategy = next(one for kind in STRATEGIES if (one := kind.find(guard)) is not None)
+        selected = (strategy.known, strategy.is_known, strategy.sparse)
+        found = planner.frames.add(key, strategy.parents, frame, strategy.leading, strategy, *selected)
+    return found, [conjunct for conjunct in guard.conjuncts if conjunct not in found.origin.conjuncts]
+
+
+__all__ = [
+    "STRATEGIES",
+    "Filtered",
+    "Fixed",
+    "Guard",
+    "Joined",
+    "LookedUp",
+    "Searched",
+    "Strategy",
+    "select",
+    "select_known",
+]

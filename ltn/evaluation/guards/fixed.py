@@ -33,6 +33,9 @@ class Fixed(Strategy):
         self._combinations: Combinations = guard.combinations(conjuncts, None)
         self.parents = self._combinations.labels
         self.leading = self.parents[0]
+        if guard.has_relations(conjuncts):
+            index = [places.numpy() for places in self._combinations.places]
+            self.known, self.is_known = guard.on_first_axes(self.parents, index), True
 
     @classmethod
     def find(cls, guard: Guard) -> Fixed | None:
@@ -46,4 +49,4 @@ class Fixed(Strategy):
     def plan(self, planner: Planner, tuples: Tuples) -> Rule:
         yield from ()
         written = " & ".join(map(str, self.conjuncts))
-        return planner.add(FixedTuples(tuples.label, written, self._combinations.index))
+        return planner.add(FixedTuples(tuples.label, written, self._combinations.places))

@@ -51,7 +51,7 @@ class LookedUpTuples(SelectedTuples):
         values = tf.reshape(other, [-1])
         low = tf.searchsorted(combinations.values, values, side="left")
         high = tf.searchsorted(combinations.values, values, side="right")
-        all_of_them = axes.size_of(combinations.index, 0)
+        all_of_them = axes.size_of(combinations.values, 0)
         start, stop = {
             "=": (low, high),
             "<": (tf.zeros_like(low), low),
@@ -68,8 +68,7 @@ class LookedUpTuples(SelectedTuples):
         places = tuples + tf.gather(start - (ends - counts), of_value)
         # The size of the first axis is not needed.
         sizes = [0, *(axes.size_of(other, axis) for axis in range(1, len(self.order)))][: len(self.order)]
-        fixed = unravel(tf.gather(combinations.index, places), combinations.sizes)
-        return *unravel(of_value, sizes), *fixed
+        return *unravel(of_value, sizes), *(tf.gather(index, places) for index in combinations.places)
 
 
 class LookedUp(Strategy):
