@@ -48,6 +48,7 @@ def _columns(signature: Signature, formula: Node, free: Sequence[str], table: An
         return as_columns(table)
     if isinstance(table, tf.data.Dataset | keras.utils.PyDataset):
         return {name: values for name, values in all_rows(signature, table).items() if name != ROW_WEIGHTS}
+    # Relations have their rows as places.
     places = np.asarray(getattr(table, "rows", None))
     if places.ndim == 2 and places.dtype.kind in "iu":
         return _by_position(formula, free, list(tf.constant(places.T, PLACES)))

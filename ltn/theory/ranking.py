@@ -63,12 +63,12 @@ def rank(
     Args:
         triples: rows of individuals of which the formula is true, one column for each of its free variables,
             however many: a dictionary or a DataFrame by their names, a data set; or an array, a list of rows,
-            or a DataFrame without names of columns, in the order in which the variables first appear.
+            a DataFrame without names of columns, or a relation, in the order in which the variables first
+            appear.
         formula: any formula with free variables; what it says of the rows is what is ranked.
         of: the free variable whose individuals are ranked; several are ranked one by one.
-        filtered_by: further tables of rows that are true, such as those of training, in the same forms, or
-            with an attribute `rows`, indices of shape (m, number of variables). With any table the `triples`
-            count as known, too; without one the ranks are raw.
+        filtered_by: further tables of rows that are true, such as those of training, in the same forms. With
+            any table the `triples` count as known, too; without one the ranks are raw.
         semantics, p, named: as for `query`; `named` may hold data for variables that the formula binds.
 
     Returns:

@@ -118,6 +118,33 @@ def test_a_formula_that_begins_with_a_quantifier(theories: list[ltn.Theory]) -> 
     assert found.ranks.tolist() == [1.0 + (scores[1] > scores[1, 2]).sum()]
 
 
+def test_relations_are_tables_of_known_rows() -> None:
+    theory = theory_of("product")
+    domains = [theory.signature.variables[variable] for variable in VARIABLES]
+    known = theory.relation("known", domains, [("a", "s", "z"), ("c", "r", "u"), ("a", "s", "v")])
+    set_table(theory, np.arange(np.prod(SIZES)))
+    rows = [("a", "s", "v"), ("c", "r", "v"), ("b", "r", "u")]
+    assert theory.rank(rows, "holds(h, k, t)", "t", [known]).ranks.tolist() == [2.0, 3.0, 4.0]
+    assert theory.rank(known, "holds(h, k, t)", "t", [known]).ranks.tolist() == [2.0, 1.0, 4.0]
+    # What is known may be ranked too: all that is not is false.
+    assert theory.rank(known, "known(h, k, t)", "t").ranks.tolist() == [1.5, 1.5, 1.0]
+
+
+@pytest.mark.parametrize("chunk", [None, 1])
+def test_definitions_are_ranked_by_what_they_stand_for(chunk: int | None) -> None:
+    theory = theory_of("lukasiewicz", chunk=chunk)
+    set_table(theory, np.cos(np.arange(np.prod(SIZES))))
+    theory.define("some(t): exists other, k: holds(other, k, t) & holds(a, k, t)")
+    theory.define("same(h, k, t): holds(h, k, t)")
+    scores = theory.query("some(t)").tensor.numpy()
+    above, equal = ((scores > score).sum() for score in scores), ((scores == score).sum() for score in scores)
+    expected = [1.0 + more + (same - 1) / 2 for more, same in zip(above, equal, strict=True)]
+    assert theory.rank({"t": TAILS}, "some(t)", "t").ranks.tolist() == expected
+    rows = named([(0, 1, 2), (2, 0, 3)])
+    atom, defined = (theory.rank(rows, f"{name}(h, k, t)", "t") for name in ("holds", "same"))
+    assert atom.ranks.tolist() == defined.ranks.tolist()
+
+
 def test_a_variable_alone_is_ranked(theories: list[ltn.Theory]) -> None:
     set_table(theories[0], np.arange(np.prod(SIZES)))
     found = theories[0].rank({"t": ["u", "z"]}, "holds(b, s, t)", "t", [[("w",)]])
