@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.groundings import PLACES, ROW_WEIGHTS, are_places
+from ltn.evaluation.relations import Relation
 from ltn.knowledge.data import Data, as_columns, check_aligned, read_batch
 from ltn.knowledge.datasets import all_rows
 from ltn.language import Domain, Node, Signature
@@ -48,10 +49,8 @@ def _columns(signature: Signature, formula: Node, free: Sequence[str], table: An
         return as_columns(table)
     if isinstance(table, tf.data.Dataset | keras.utils.PyDataset):
         return {name: values for name, values in all_rows(signature, table).items() if name != ROW_WEIGHTS}
-    # Relations have their rows as places.
-    places = np.asarray(getattr(table, "rows", None))
-    if places.ndim == 2 and places.dtype.kind in "iu":
-        return _by_position(formula, free, list(tf.constant(places.T, PLACES)))
+    if isinstance(table, Relation):
+        return _by_position(formula, free, list(tf.constant(table.rows.T, PLACES)))
     if isinstance(table, np.ndarray) and table.ndim == 2:
         return _by_position(formula, free, list(table.T))
     if not isinstance(table, list | tuple) or not all(isinstance(row, list | tuple) for row in table):

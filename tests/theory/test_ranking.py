@@ -1,7 +1,6 @@
 """Ranks of true answers among all individuals, against plain loops over tables with many ties."""
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -184,6 +183,7 @@ def learned() -> ltn.Theory:
     theory.variables("h, t", things)
     theory.variable("k", kinds)
     theory.predicate("holds", (things, kinds, things), ltn.Predicate.ComplEx())
+    theory.relation("nothing", (things, kinds, things), np.zeros((0, 3), int))
     return theory
 
 
@@ -216,7 +216,6 @@ class TestForms:
             lambda names, _: pd.DataFrame(names, columns=["h", "k", "t"])[["t", "h", "k"]],
             lambda names, _: dict(zip("hkt", map(list, zip(*names, strict=True)), strict=True)),
             lambda _, places: dict(zip("hkt", tf.unstack(tf.constant(places), axis=1), strict=True)),
-            lambda _, places: SimpleNamespace(rows=np.array(places, np.int32)),
             lambda names, _: tf.data.Dataset.from_tensor_slices(
                 dict(zip("hkt", map(list, zip(*names, strict=True)), strict=True))
             ).batch(2),
@@ -238,8 +237,8 @@ class TestForms:
             np.zeros((0, 3), int),
             pd.DataFrame(columns=["h", "k", "t"]),
         ]
-        relation = SimpleNamespace(rows=np.zeros((0, 3), np.int32))
-        found = learned.rank([self.NAMES[0]], "holds(h, k, t)", "t", [*empty, relation])
+        tables = [*empty, learned.known["nothing"]]
+        found = learned.rank([self.NAMES[0]], "holds(h, k, t)", "t", tables)
         assert found.ranks.tolist() == raw.ranks[:1].tolist()
         assert (found.is_filtered, raw.is_filtered) == (True, False)
 
