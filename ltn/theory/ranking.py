@@ -57,8 +57,8 @@ def rank(
     Atoms are compared by the logarithms of their truths, from logits where a network has them, so that
     truths that round to 1 differ; the order is the same under all semantics. Other formulas are compared by
     their values under the operators of the theory. Memory is bounded: at most `chunk` combinations of
-    individuals are evaluated at once, or 2^20 (about a million) where the theory sets none, but all
-    those of one row.
+    individuals are evaluated at once, or 2^20 (about a million) where the theory sets none; those of
+    one row always are.
 
     Args:
         triples: rows of individuals of which the formula is true, one column for each of its free variables,
