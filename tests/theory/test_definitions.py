@@ -55,10 +55,10 @@ class DefiningLogProduct(_Defining, LogProductLoops):
     pass
 
 
-def _argument(draw: st.DrawFn, variable: str, scope: list[str]) -> Node:
-    """A term of the domain of a variable."""
+def _argument(draw: st.DrawFn, variable: str, scope: list[str], any_point: bool) -> Node:
+    """A term of the domain of a variable; for points one of the declared individuals, unless any will do."""
     for kind, others in (
-        (POINTS, [*map(Name, CONSTANTS), parse("f(a)")]),
+        (POINTS, [*map(Name, CONSTANTS), *([parse("f(a)")] if any_point else [])]),
         (LABELS, [Number(1.0), parse("first(a)")]),
         (CLASSES, [Number(1)]),
     ):
@@ -71,9 +71,14 @@ def _argument(draw: st.DrawFn, variable: str, scope: list[str]) -> Node:
 def with_definitions(draw: st.DrawFn, semantics: Any) -> tuple[list[Definition], Node]:
     """Two definitions, the second of which uses the first; and a formula that uses both, also bound."""
     bodies = [with_options_of(semantics, draw(open_formulas()), None) for _ in range(2)]
+    # `at` makes a class of a number, which only those of declared points are.
+    symbols = {node.symbol for body in bodies for node in body.walk() if isinstance(node, Apply)}
+    any_point = "at" not in symbols
 
     def use(definition: Definition, scope: list[str]) -> Node:
-        arguments = tuple(_argument(draw, parameter.name, scope) for parameter in definition.parameters)
+        arguments = tuple(
+            _argument(draw, parameter.name, scope, any_point) for parameter in definition.parameters
+        )
         return Apply(definition.name, arguments)
 
     first = Definition("first_one", tuple(map(Parameter, free(bodies[0]))), bodies[0])
