@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from ltn.core import Formula, Proposition, Term, axes
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicError
 from ltn.evaluation import chunks, crisp, formulas, replicas, runs, terms, tuples
+from ltn.evaluation.binding import bind_all, has_variables, narrow
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.plan import Execution, Options, Plan, Recent, World, with_formula
 from ltn.evaluation.planner import (
@@ -31,7 +33,6 @@ from ltn.evaluation.planner import (
     TuplesOf,
     owner_of,
 )
-from ltn.evaluation.quantifiers import bind_all, has_variables, narrow
 from ltn.evaluation.relations import Relation
 from ltn.evaluation.spaces import Space
 from ltn.evaluation.table import PlanTable
@@ -57,6 +58,18 @@ class Plans:
     def __init__(self) -> None:
         self.recent = Recent[Plan](most=64)
         self.memory = Memory(most=16)
+
+
+class Sampling(NamedTuple):
+    """How samples are drawn.
+
+    Attributes:
+        seed: by what, int64, (2,).
+        most: how many tuples each quantifier draws that is written with `sample`; None for as many as written.
+    """
+
+    seed: tf.Tensor
+    most: int | None = None
 
 
 class Trace(NamedTuple):
@@ -103,6 +116,7 @@ class Evaluation:
         chunk: see `planner.Settings`.
         plans: the plans of the theory; new ones are added. They hold for the rows that relations have now.
         relations: the predicates whose truth is known, by name.
+        sampling: how samples are drawn; None where quantifiers take all tuples, whatever is written.
     """
 
     def __init__(
@@ -116,9 +130,12 @@ class Evaluation:
         chunk: int | None = None,
         plans: Plans | None = None,
         relations: Mapping[str, Relation] | None = None,
+        sampling: Sampling | None = None,
     ):
-        self.world = World(groundings, dict(symbols), propositions, space, relations or {}, other_operators)
-        self.settings = Settings(dense, chunk)
+        seed, most = (None, None) if sampling is None else sampling
+        known = relations or {}
+        self.world = World(groundings, dict(symbols), propositions, space, known, other_operators, seed)
+        self.settings = Settings(dense, chunk, sampled=sampling is not None, sample=most)
         self.plans = Plans() if plans is None else plans
 
     @property
@@ -216,7 +233,9 @@ class Evaluation:
         Errors show the formula as it was `written`, before it was prepared.
         """
         own, shown = [options or {}], written or node
-        planner = Planner(self.world, Settings(), RULES, self.plans.memory)
+        planner = Planner(
+            self.world, replace(self.settings, dense=False, chunk=None), RULES, self.plans.memory
+        )
         frame: dict[str, str] = {}
         body, guards = node, []
         try:
@@ -259,17 +278,21 @@ class Evaluation:
         """The world in which each replica has all the data that it needs whole."""
         if replicas.count() == 1:
             return self.world
-        return self.world._replace(groundings=share(self.groundings, nodes))
+        return self.world._replace(groundings=share(self.groundings, nodes, self.settings.sampled))
 
 
-def share(groundings: Groundings, nodes: Sequence[Node]) -> Groundings:
-    """The groundings in which a variable that meets divided data ranges over the data of all replicas."""
+def share(groundings: Groundings, nodes: Sequence[Node], sampled: bool = False) -> Groundings:
+    """The groundings in which a variable that meets divided data ranges over the data of all replicas.
+
+    Where quantifiers draw samples, each replica has its own: data below them are not divided.
+    """
 
     def kinds(group: Sequence[str]) -> set[str]:
         return {(groundings.source(variable) or ("none", ""))[0] for variable in group}
 
     # The groups of data on each path of nested quantifiers.
     paths: list[tuple[replicas.Group, ...]] = []
+    below_samples: list[replicas.Group] = []
     pending: list[tuple[Node, tuple[replicas.Group, ...]]] = [(node, ()) for node in reversed(nodes)]
     seen: set[tuple[int, tuple[replicas.Group, ...]]] = set()
     while pending:
@@ -280,13 +303,16 @@ def share(groundings: Groundings, nodes: Sequence[Node]) -> Groundings:
         below: Sequence[Node] = node.children
         if isinstance(node, Quantifier):
             path = (*path, *(group for group in node.groups if "data" in kinds(group)))
+            if sampled and node.sample is not None:
+                inside = (inner for inner in node.body.walk() if isinstance(inner, Quantifier))
+                below_samples += [each for inner in inside for each in inner.groups if "data" in kinds(each)]
             below = (node.body,)
         pending += [(child, path) for child in reversed(below)]
         if not below:
             paths.append(path)
     # Data that a `diag` pairs with other individuals are not divided either.
     paired = [group for path in paths for group in path if kinds(group) != {"data"}]
-    return groundings.share(replicas.variables_to_gather(paths, paired))
+    return groundings.share(replicas.variables_to_gather(paths, [*paired, *below_samples]))
 
 
 def _kind(operator: Any) -> Hashable:

@@ -148,6 +148,8 @@ class World(NamedTuple):
     # Whether the operators differ from those that the formulas were written for: options of quantifiers
     # that they lack are left out.
     other_operators: bool = False
+    # What samples are drawn by, int64, (2,); None where none are drawn.
+    seed: Any = None
 
 
 class Execution:

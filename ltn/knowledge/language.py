@@ -12,7 +12,7 @@ from ltn.checks import check_flag
 from ltn.core import Function, Predicate, Proposition
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.evaluation.evaluation import Evaluation, Plans
+from ltn.evaluation.evaluation import Evaluation, Plans, Sampling
 from ltn.evaluation.groundings import Choice, DeclaredVariable, Groundings, LabelledData
 from ltn.evaluation.individuals import Individual, Individuals
 from ltn.evaluation.relations import Relation, Rows
@@ -310,6 +310,7 @@ class Language:
         dense: bool = False,
         other_operators: bool = False,
         chunk: int | None = None,
+        sampling: Sampling | None = None,
     ) -> Evaluation:
         """An evaluation of formulas on a batch of data; `Evaluation` explains the settings."""
         groundings = self.groundings(data)
@@ -323,6 +324,7 @@ class Language:
             chunk,
             self.plans,
             self.known,
+            sampling,
         )
 
     def _names_of(self, names: Any) -> list[Any]:

@@ -43,6 +43,18 @@ KEYWORDS = tuple(sorted(("and", "diag", "not", "or", "where", *QUANTIFIERS)))
 # The Euclidean norm of a term, a number; and the absolute value, feature by feature.
 BUILT_INS = ("abs", "norm")
 
+# The most tuples that a quantifier draws; an int32 counts them.
+MOST_DRAWN = 2**27
+
+
+def check_option(option: str, value: float) -> None:
+    """Raise for a `sample` that is no number of tuples; an operator checks its own options."""
+    if option == "sample" and not (float(value).is_integer() and 1 <= value <= MOST_DRAWN):
+        raise LogicValueError(
+            "`sample` is how many tuples are drawn in a training step, a whole number from 1 to "
+            f"{MOST_DRAWN:,}; got {value:.15g}. Leave it out to take all of them."
+        )
+
 
 def check_name(name: str, what: str) -> None:
     """Raise unless the grammar reads `name` as a name; `what` says whose it is."""

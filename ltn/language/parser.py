@@ -13,6 +13,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.language import layout, syntax, tree
 from ltn.language.diagnostics import locate
+from ltn.language.names import check_option
 from ltn.language.syntax_errors import MisreadError, explain
 from ltn.language.tree import Node, Span
 
@@ -221,8 +222,12 @@ class _Builder(Transformer[Token, Node]):
         return options
 
     def option(self, name: Token, _: Token, *number: Token) -> _Option:
-        value = _value(number[-1])
-        return _Option(str(name), -value if len(number) == 2 else value, _span(name))
+        value = _value(number[-1]) * (-1.0 if len(number) == 2 else 1.0)
+        try:
+            check_option(str(name), value)
+        except LogicError as error:
+            raise MisreadError(str(error), Span(_start(name), _span(number[-1]).end)) from None
+        return _Option(str(name), value, _span(name))
 
     def groups(self, *pieces: _Group | Token) -> list[_Group]:
         return [piece for piece in pieces if isinstance(piece, list)]

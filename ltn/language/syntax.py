@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.language.names import QUANTIFIERS, check_name
+from ltn.language.names import QUANTIFIERS, check_name, check_option
 from ltn.language.tree import Level, Node, Operand, Sign, Span, number
 
 __all__ = [
@@ -326,8 +326,8 @@ class Quantifier(Node):
     """Q x_1, ..., x_h where guard: body.
 
     `kind` is "forall" or "exists". Each of `groups` names the variables of one axis: one variable, or those
-    of a `diag`. `options` are hyper-parameters of the aggregator, as (("p", 6.0),). `variable_spans` tells
-    where `variables` were read, one for each, or is empty.
+    of a `diag`. `options` are `sample`, how many tuples are drawn in a training step, and hyper-parameters of
+    the aggregator, as (("p", 6.0),). `variable_spans` tells where `variables` were read, or is empty.
 
     >>> from ltn.language import parse
     >>> formula = parse("forall[p=6] diag(x, y), z where x < z: P(x, y, z)")
@@ -360,9 +360,10 @@ class Quantifier(Node):
             check_name(option, "an option of a quantifier")
             if not _is_finite(value):
                 raise LogicValueError(f"The option '{option}' must be a finite number; got {value}.")
-        options = [option for option, _ in self.options]
-        if len(set(options)) < len(options):
-            raise LogicValueError(f"The options of a quantifier are distinct; got {', '.join(options)}.")
+            check_option(option, value)
+        if len(dict(self.options)) < len(self.options):
+            names = ", ".join(option for option, _ in self.options)
+            raise LogicValueError(f"The options of a quantifier are distinct; got {names}.")
 
     @property
     def _label(self) -> tuple[object, ...]:
@@ -373,6 +374,16 @@ class Quantifier(Node):
         return (self.body,) if self.guard is None else (self.guard, self.body)
 
     @property
+    def sample(self) -> int | None:
+        """How many tuples are drawn in a training step; None for all."""
+        return next((int(value) for option, value in self.options if option == "sample"), None)
+
+    @property
+    def hyperparameters(self) -> tuple[tuple[str, float], ...]:
+        """The options that the aggregator takes."""
+        return tuple(pair for pair in self.options if pair[0] != "sample")
+
+    @property
     def variables(self) -> tuple[str, ...]:
         """The variables that are bound here."""
         return tuple(variable for group in self.groups for variable in group)
@@ -381,8 +392,9 @@ class Quantifier(Node):
         sign = QUANTIFIERS[self.kind].sign if unicode else self.kind
         options = ", ".join(f"{name}={number(value)}" for name, value in self.options)
         groups = [group[0] if len(group) == 1 else f"diag({', '.join(group)})" for group in self.groups]
-        space = "" if unicode and not options else " "
-        head = f"{sign}{options and f'[{options}]'}{space}{', '.join(groups)}"
+        head = (
+            f"{sign}{options and f'[{options}]'}{'' if unicode and not options else ' '}{', '.join(groups)}"
+        )
         # A quantifier in a guard could stand without parentheses, but two colons in a row are hard to read.
         guard: list[str | Operand] = (
             [] if self.guard is None else [" where ", Operand(self.guard, followed=True)]

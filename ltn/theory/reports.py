@@ -37,6 +37,7 @@ def report(
     *,
     semantics: BaseSemantics | str | None = None,
     p: float | None = None,
+    sample: int | None = None,
     **named: Any,
 ) -> pd.DataFrame:
     """A table of the axioms: `axiom`, `satisfaction`, `weight`, `formula`, on all the data at once.
@@ -45,7 +46,7 @@ def report(
     weights that it yields. In a notebook the table has bars; printed, its formulas are cut to the width that
     pandas prints.
     """
-    axioms, question = theory.axiom_list, Question(data, semantics, p, named)
+    axioms, question = theory.axiom_list, Question(data, semantics, p, named, sample)
     evaluation = questions.evaluation_for(theory, question, theory.chunk)
     found = satisfaction(axioms, lambda axiom: questions.options_of(theory, axiom, question), evaluation)
     truths = {
@@ -72,6 +73,7 @@ def explain(
     *,
     semantics: BaseSemantics | str | None = None,
     p: float | None = None,
+    sample: int | None = None,
     **named: Any,
 ) -> pd.DataFrame:
     """The groundings that satisfy a formula least: its variables, and the truth of what it claims of them.
@@ -82,10 +84,10 @@ def explain(
 
     Args:
         axiom: an axiom, also by its name; or any formula.
-        data, semantics, p, named: as for `query`.
+        data, semantics, p, sample, named: as for `query`.
         worst: how many groundings.
     """
-    question = Question(data, semantics, p, named)
+    question = Question(data, semantics, p, named, sample)
     tree, known = _formula_of(theory, axiom)
     worst = check_whole("worst", worst, "a number of groundings")
     evaluation = questions.evaluation_for(theory, question)
@@ -127,6 +129,7 @@ def plan(
     *,
     semantics: BaseSemantics | str | None = None,
     p: float | None = None,
+    sample: int | None = None,
     **named: Any,
 ) -> PlanTable:
     """How a formula is evaluated: the steps, which networks run on how many rows, how guards select.
@@ -134,8 +137,8 @@ def plan(
     Args:
         formula: text, a syntax tree, or an axiom, also by its name; by default all axioms together, as
             in training.
-        data, semantics, p, named: as for `query`. The plan is executed once, to see how large its
-            values are.
+        data, semantics, p, sample, named: as for `query`. The plan is executed once, to see how large its
+            values are. Samples are drawn as in training.
 
     Returns:
         A table: `print` shows a line for each step, `.to_frame()` gives it to pandas, `.rows` tells the
@@ -153,8 +156,8 @@ def plan(
     4  forall over d                    3            ()                             4 B
     4 steps, 124 B of values
     """
-    question = Question(data, semantics, p, named)
-    evaluation = questions.evaluation_for(theory, question, theory.chunk)
+    question = Question(data, semantics, p, named, sample)
+    evaluation = questions.evaluation_for(theory, question, theory.chunk, as_trained=True)
     pairs: list[tuple[Node, Axiom | None]]
     if formula is None:
         pairs = [(axiom.tree, axiom) for axiom in theory.axiom_list if axiom.tree is not None]
