@@ -1,4 +1,4 @@
-"""What a quantifier binds: the frame of its body, on axes, or on the tuples that its guard or a sample selects."""
+"""What a quantifier binds: the frame of its body, on axes, or on tuples that a guard or a sample selects."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def check_number(planner: Planner, node: Quantifier) -> None:
     counts = [planner.groundings.count(group[0]) or 0 for group in node.groups]
     if math.prod(counts) > _MOST:
         raise LogicValueError(
-            f"All {math.prod(counts):,} combinations of {', '.join(node.variables)} would be evaluated, more than "
-            f"{_MOST:,}: a sample is drawn in training only. Ask for one here too, as in "
-            f"`sample={node.sample}`, or give chunk=... to the theory."
+            f"All {math.prod(counts):,} combinations of {', '.join(node.variables)} would be evaluated, more "
+            f"than {_MOST:,}: a sample is drawn in training only. Let the question draw one too, as "
+            f"theory.report(sample={node.sample}) does."
         )

@@ -65,7 +65,7 @@ class Sampling(NamedTuple):
 
     Attributes:
         seed: by what, int64, (2,).
-        most: how many tuples each quantifier draws that is written with `sample`; None for as many as written.
+        most: how many tuples each quantifier draws that is written with `sample`; None for as many as that.
     """
 
     seed: tf.Tensor

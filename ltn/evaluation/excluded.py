@@ -1,7 +1,7 @@
 """What a guard of negations excludes: the few combinations for which it does not hold.
 
-Under `where ~known(x, y) & x != y` most combinations are left. Those that are not are the rows of the relation, and
-the pairs of equal individuals: they are joined, and never searched for.
+Under `where ~known(x, y) & x != y` most combinations are left. Those that are not are the rows of the
+relation, and the pairs of equal individuals: they are joined, and never searched for.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def excluded_by(planner: Planner, node: Node, frame: Frame, order: Sequence[str]
 
 
 def _rows(guard: Guard, conjunct: Node) -> dict[str, Places] | None:
-    """For which combinations a conjunct does not hold: where they are on each axis; None if it is not told."""
+    """Where the combinations for which a conjunct does not hold are on each axis; None if it is not told."""
     inner = conjunct.operand if isinstance(conjunct, Not) else None
     sign = "=" if inner is not None else "!="
     equality = conjunct if inner is None else inner

@@ -4,9 +4,9 @@ Of N tuples in some order, n are drawn, one from each of n equal parts of that o
 
     draw k is the tuple number floor((k N + t_k) / n), where t_k is uniform on 0, ..., N - 1
 
-Over the draws k and the values of t_k each tuple is met equally often: its expected number of draws is n / N. So the
-mean over a sample has the mean over all tuples as its expectation, with no more variance than n independent
-draws have. Nothing of size N is made. Where N <= n all tuples are taken, each once.
+Over all k and all values of t_k each tuple is met equally often: its expected number of draws is n / N. So
+the mean over a sample has the mean over all tuples as its expectation, with no more variance than n
+independent draws have. Nothing of size N is made. Where N <= n all tuples are taken, each once.
 """
 
 from __future__ import annotations
@@ -212,7 +212,8 @@ class _Selection:
 def draw(planner: Planner, most: int, guard: Node | None, frame: Frame, bound: Sequence[str]) -> str | None:
     """The axis of the tuples that a quantifier draws from the axes that it binds in a frame; its label.
 
-    None where XLA has a mask in place of tuples: then all are taken. Quantifiers that draw as many from the same share them, so that networks run on them once.
+    None where XLA has a mask in place of tuples: then all are taken. Quantifiers that draw as many from the
+    same share them, so that networks run on them once.
     """
     used = {} if guard is None else planner.restrict(frame, guard)
     key = ("sample", most, guard, tuple(sorted(used.items())), tuple(bound))

@@ -25,12 +25,11 @@ class Seeds:
 
     def serve(self, formula: Node | None) -> None:
         """Make seeds, if the formula of an axiom draws samples."""
-        nodes = () if formula is None else formula.walk()
-        if any(isinstance(node, Quantifier) and node.sample is not None for node in nodes):
+        if formula is not None and draws_samples(formula):
             self.make()
 
     def make(self) -> tf.Variable:
-        """Let there be seeds; not in a step, which is compiled, perhaps by the threads of several replicas."""
+        """Let there be seeds. Steps do not call it: compiled code, and the threads of replicas, cannot."""
         if self._state is None:
             with tf.init_scope():
                 self._state = tf.Variable(
@@ -56,3 +55,8 @@ class Seeds:
         """How samples are drawn for a question, `most` tuples; training draws what it would without it."""
         self._asked += 1
         return Sampling(tf.identity(self.make()) * [1, 0] - [0, self._asked], most)
+
+
+def draws_samples(formula: Node) -> bool:
+    """Whether a quantifier of a formula is written with `sample`."""
+    return any(isinstance(node, Quantifier) and node.sample is not None for node in formula.walk())

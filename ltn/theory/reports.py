@@ -18,6 +18,7 @@ from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.data import Data
 from ltn.knowledge.questions import Knowledge, Question
 from ltn.knowledge.satisfaction import note, satisfaction
+from ltn.knowledge.seeds import draws_samples
 from ltn.language import Node, Quantifier
 from ltn.language.names import NAME
 from ltn.semantics import BaseSemantics
@@ -157,7 +158,6 @@ def plan(
     4 steps, 124 B of values
     """
     question = Question(data, semantics, p, named, sample)
-    evaluation = questions.evaluation_for(theory, question, theory.chunk, as_trained=True)
     pairs: list[tuple[Node, Axiom | None]]
     if formula is None:
         pairs = [(axiom.tree, axiom) for axiom in theory.axiom_list if axiom.tree is not None]
@@ -166,6 +166,8 @@ def plan(
     if not pairs:
         raise LogicValueError("There is no formula to plan: add axioms with theory.axiom(...), or give one.")
     options = [{} if axiom is None else questions.options_of(theory, axiom, question) for _, axiom in pairs]
+    draws = any(draws_samples(tree) for tree, _ in pairs)
+    evaluation = questions.evaluation_for(theory, question, theory.chunk, as_trained=draws)
     with as_written():
         return evaluation.tabulate([node for node, _ in pairs], options)
 

@@ -237,8 +237,8 @@ def _combinations(
             raise LogicValueError(
                 f"The guard is to be searched among {count:,} combinations of the variables "
                 f"{', '.join(frame)}, more than {_MOST:,}: evaluate it in chunks, ltn.Theory(chunk=...), or "
-                "bind fewer of them under one guard. Of a quantifier that is written with `sample`, some are drawn in "
-                "training, and in questions with sample=4096."
+                "bind fewer of them under one guard. Of negated relations under [sample=...] some are drawn, in "
+                "training and by theory.report(sample=...)."
             )
         inner = planner.fork(groundings, Settings())
         for group in planner.frames.groups.values():
