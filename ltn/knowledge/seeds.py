@@ -46,7 +46,7 @@ class Seeds:
         if state is None:
             return None
         seed = tf.identity(state)
-        state.assign_add([0, 1])
+        state.assign_add(tf.constant([0, 1], tf.int64))
         if replicas.count() > 1:
             seed = tf.random.experimental.stateless_fold_in(seed, replicas.number())
         return Sampling(seed)
