@@ -4,8 +4,9 @@ BIN := $(VENV)/bin
 export TF_CPP_MIN_LOG_LEVEL ?= 2
 
 MINUTES ?= 30
+MUTANTS ?= 400
 
-.PHONY: help reproduce study test fuzz lint format notebooks bench endure test-oldest test-versions clean
+.PHONY: help reproduce study test coverage mutants fuzz lint format notebooks bench endure test-oldest test-versions clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -24,6 +25,20 @@ study: $(VENV)/installed  ## run them several times, the large settings too (hou
 
 test: $(VENV)/installed  ## run the tests, on all cores
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+coverage: $(VENV)/installed  ## run the tests, and print which lines and branches of ltn they do not run
+	$(BIN)/coverage erase
+	rm -f .coverage-times
+	$(BIN)/coverage run -m pytest -n auto --dist loadfile -p tests.mutation.contexts
+	$(BIN)/coverage combine --quiet
+	$(BIN)/python -m tests.covered
+
+mutants: $(VENV)/mutants  ## change MUTANTS=400 random places of ltn, and print which changes the tests do not notice; needs `make coverage`
+	$(BIN)/python -m tests.mutation $(ROOMS) --mutants $(MUTANTS) --seed $(or $(SEED),0)
+
+$(VENV)/mutants: $(VENV)/installed
+	$(BIN)/pip install --quiet --editable '.[mutants]'
+	touch $@
 
 fuzz: $(VENV)/installed  ## search random texts and theories for MINUTES=30 minutes; PART=theories SEED=17 repeats a block
 	$(BIN)/python -m tests.fuzzing --minutes $(MINUTES) $(addprefix --part ,$(PART)) $(addprefix --seed ,$(SEED))
@@ -53,4 +68,4 @@ test-versions:  ## run them on the oldest and the newest TensorFlow, and on Pyth
 	.ci/versions
 
 clean:  ## remove the virtual environments and caches
-	rm -rf $(VENV) .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*

@@ -2,6 +2,7 @@
 
 python -m benchmarks.knowledge_weights                 # all tasks, ten seeds; prints the table
 python -m benchmarks.knowledge_weights digits --seeds 2
+python -m benchmarks.knowledge_weights tutorial --first 10      # other labels and initial weights
 
 Each run draws other labels and other initial weights; a seed has the same ones under every weight. `--part
 test` measures on data that no setting was chosen on. The citation graphs are read from the folder `--data`,
@@ -275,6 +276,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.knowledge_weights", description=__doc__)
     parser.add_argument("tasks", nargs="*", help="digits, cora, citeseer, tutorial; else all")
     parser.add_argument("--seeds", type=int, default=10, help="how many runs under each weight")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--part", choices=PARTS, default="validation", help="what is measured on")
     parser.add_argument("--data", type=Path, default=DATA, help="the folder that has `citation/cora.npz`")
     given = parser.parse_args(arguments)
@@ -286,7 +288,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     scores: Scores = {}
     for name in chosen:
         begun = time.perf_counter()
-        for seed in range(given.seeds):
+        for seed in range(given.first, given.first + given.seeds):
             for weight, values in run(known[name], seed, given.part).items():
                 for score, value in values.items():
                     scores.setdefault(score, {}).setdefault(weight, []).append(value)

@@ -107,6 +107,7 @@ def workloads() -> list[Workload]:
         ),
         *(edges(count) for count in NODES),
         *(facts(count) for count in FACTS),
+        embeddings(),
         quantifier(),
         *(finite(title, task) for title, task in (("smokers", "smokers"), ("addition, 1 digit", "single"))),
         knowledge(),
@@ -157,6 +158,15 @@ def facts(count: int) -> Workload:
     together = Program("one axiom", "theories", "facts", (count, True))
     return Workload(
         f"{count} facts", (together, Program("as axioms", "theories", "facts", (count, False))), together.name
+    )
+
+
+def embeddings() -> Workload:
+    """Triples that name 40 000 individuals by index, beside a layer of Keras."""
+    plain = Program("keras.layers.Embedding", "embeddings", "plain", runs_ltn=False)
+    ours = Program(THEORY, "embeddings", "theory")
+    return Workload(
+        "embeddings, 40 000 individuals", (plain, ours), plain.name, (Target(THEORY, 1.3, plain.name),)
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import re
 from collections.abc import Callable, Collection, Sequence
 from types import TracebackType
 from typing import Any, TypeVar
@@ -98,6 +99,12 @@ def check_truths(
     )
 
 
+def size_of(tensor: tf.Tensor, axis: int) -> Any:
+    """The size of an axis: an int where it is known, else a scalar tensor."""
+    size = tensor.shape[axis]
+    return tf.shape(tensor)[axis] if size is None else int(size)
+
+
 def check_sizes(sizes: Sequence[Any], requirement: str) -> list[Any]:
     """The sizes; raise unless they are equal. Sizes unknown when tracing are compared where checks are on."""
     known = [size for size in sizes if isinstance(size, int)]
@@ -142,6 +149,16 @@ def check_layer_name(name: Any) -> None:
     """Raise unless a Keras layer can have the name, or choose one for None."""
     if name is not None and (not isinstance(name, str) or not name or "/" in name):
         raise LogicTypeError(f"`name` must be a text without a slash, or None; got {name!r}.")
+
+
+def layer_name(symbol: str) -> str:
+    """A name for the Keras layer of a symbol: its own, with what TensorFlow refuses in a name replaced.
+
+    >>> layer_name("lives_in"), layer_name("co-occurs with"), layer_name("/m/08966")
+    ('lives_in', 'co-occurs_with', 'symbol_m_08966')
+    """
+    legal = re.sub(r"[^A-Za-z0-9_.-]", "_", symbol)
+    return legal if legal == symbol or legal[0].isalnum() else f"symbol{legal}"
 
 
 def find_in_keras(argument: str, find: Callable[[Any], T], given: Any) -> T:

@@ -64,7 +64,7 @@ class BaseSemantics(ABC):
         space: "truth" if the operators work on truth values in [0, 1], "log" if on their logarithms.
 
     Its symbols are the fields of a dataclass. Every semantics has `And`, `Or`, the aggregators `Forall` and
-    `Exists`, and `SatAgg`, which joins the axioms.
+    `Exists`, `Count`, for `exactly`, `at least` and `at most`, and `SatAgg`, which joins the axioms.
 
     >>> [get(name).space for name in ("product", "log_product")]
     ['truth', 'log']
@@ -91,6 +91,11 @@ class BaseSemantics(ABC):
     @abstractmethod
     def Exists(self) -> TensorOperator:
         """The aggregator of existential quantifiers, `op(xs, axis=...)`."""
+
+    @property
+    @abstractmethod
+    def Count(self) -> TensorOperator:
+        """The operator of quantifiers that count, `op(xs, axis=..., least=..., most=...)`."""
 
     @property
     @abstractmethod
@@ -164,6 +169,12 @@ class BaseSemantics(ABC):
         if description["class_name"] != cls.__name__:
             raise LogicValueError(f"Expected what {cls.__name__}.get_config() gives; got {description!r}.")
         operators: dict[str, Any] = {s: config.build(d) for s, d in description["operators"].items()}
+        if "Count" not in operators:
+            # Described before there was one: that of the preset with this conjunction.
+            families = {type(preset.And): preset.Count for preset in _presets.values()}
+            operators |= (
+                {"Count": families[type(operators["And"])]} if type(operators.get("And")) in families else {}
+            )
         return cls().replace(**operators)
 
     def _dependent_fields(self) -> dict[str, Any]:
@@ -190,8 +201,9 @@ class Semantics(BaseSemantics):
     """The operator behind every logical symbol; by default the paper's stable product configuration.
 
     `And`, `Or`, `Implies` and `Equiv` are called `op(x, y)`, `Not` `op(x)`, and the aggregators `Forall`,
-    `Exists` and `SatAgg` (which joins the axioms) `op(xs, axis=...)`. Where `Equiv` is not given it is
-    `fuzzy_ops.Equiv(And, Implies)`.
+    `Exists` and `SatAgg` (which joins the axioms) `op(xs, axis=...)`. `Count` is called so too, with
+    `least=`, `most=` or both, the smallest and the largest number of individuals that a quantifier claims.
+    Where `Equiv` is not given it is `fuzzy_ops.Equiv(And, Implies)`.
 
     >>> import ltn
     >>> semantics = ltn.semantics.product.replace(Exists=ltn.fuzzy_ops.Aggreg_Max())
@@ -211,6 +223,7 @@ class Semantics(BaseSemantics):
     Forall: TensorOperator = fuzzy_ops.Aggreg_pMeanError(p=2)
     Exists: TensorOperator = fuzzy_ops.Aggreg_pMean(p=2)
     SatAgg: TensorOperator = fuzzy_ops.Aggreg_pMeanError(p=2)
+    Count: TensorOperator = fuzzy_ops.Count_Prod()
 
     def __post_init__(self) -> None:
         if self.Equiv is None:
@@ -252,7 +265,9 @@ class LogSemantics(BaseSemantics):
     """Operators on log-truths, for formulas in negation normal form; by default those of the product.
 
     There is no negation and no implication: a negated atom has a log-truth of its own. So it does not combine
-    formulas one operator at a time; `ltn.Theory("log_product")` evaluates whole formulas with it.
+    formulas one operator at a time; `ltn.Theory("log_product")` evaluates whole formulas with it. `Count` is
+    told also whether its negation is wanted, by `negated=`, and whether its values are log-odds, by
+    `log_odds=`.
 
     >>> import ltn
     >>> ltn.semantics.log_product.replace(Exists=ltn.fuzzy_ops.Aggreg_LogMeanExp(p=4)).Exists
@@ -266,6 +281,7 @@ class LogSemantics(BaseSemantics):
     Forall: TensorOperator = fuzzy_ops.Aggreg_LogMean()
     Exists: TensorOperator = fuzzy_ops.Aggreg_LogMeanExp()
     SatAgg: TensorOperator = fuzzy_ops.Aggreg_LogMean()
+    Count: TensorOperator = fuzzy_ops.Count_Log()
 
     if not TYPE_CHECKING:  # type checkers know that there is no such attribute
 
@@ -289,6 +305,7 @@ godel = Semantics(
     Implies=fuzzy_ops.Implies_Godel(),
     Forall=fuzzy_ops.Aggreg_Min(),
     Exists=fuzzy_ops.Aggreg_Max(),
+    Count=fuzzy_ops.Count_Godel(),
     SatAgg=fuzzy_ops.Aggreg_Min(),
 )
 lukasiewicz = Semantics(
@@ -297,6 +314,7 @@ lukasiewicz = Semantics(
     Implies=fuzzy_ops.Implies_Luk(),
     Forall=fuzzy_ops.Aggreg_AndLuk(),
     Exists=fuzzy_ops.Aggreg_OrLuk(),
+    Count=fuzzy_ops.Count_Luk(),
     SatAgg=fuzzy_ops.Aggreg_AndLuk(),
 )
 

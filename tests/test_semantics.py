@@ -76,6 +76,14 @@ PAPER: dict[str, dict[str, Any]] = {
 }
 
 
+COUNTS = {
+    "stable_product": reference.count_of_all,
+    "product": reference.count_of_all,
+    "godel": reference.count_by_order,
+    "lukasiewicz": reference.count_by_sum,
+}
+
+
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_are_the_papers_configurations(name: str) -> None:
     preset, paper = get(name), PAPER[name]
@@ -89,6 +97,9 @@ def test_presets_are_the_papers_configurations(name: str) -> None:
         for symbol in ("Forall", "Exists"):
             assert_close(getattr(preset, symbol)(values), paper[symbol](values))
         assert_close(preset.SatAgg(values), paper["Forall"](values))
+        for bounds in ((0, 0), (2, 2), (1, 3)):
+            found = preset.Count(values, least=bounds[0], most=bounds[1])
+            assert_close(found, COUNTS[name](*bounds)(values))
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -96,7 +107,9 @@ def test_presets_wrap_into_the_usual_eight_names(name: str) -> None:
     preset = get(name)
     assert preset is getattr(ltn.semantics, name)
     wrappers = preset.wrap()
-    assert wrappers._fields == tuple(field.name for field in dataclasses.fields(preset))
+    # What counts has a wrapper of its own, `Wrapper_Count`, which is told the kind.
+    fields = [field.name for field in dataclasses.fields(preset) if field.name != "Count"]
+    assert wrappers._fields == tuple(fields)
     operators = [getattr(w, "connective_op", None) or w.aggreg_op for w in wrappers]
     assert operators == [getattr(preset, field) for field in wrappers._fields]
     assert (wrappers.Forall.semantics, wrappers.Exists.semantics) == ("forall", "exists")
@@ -184,7 +197,9 @@ class TestLogSemantics:
     def test_replace(self) -> None:
         changed = ltn.semantics.log_product.replace(Exists=fuzzy_ops.Aggreg_Max())
         assert changed == LogSemantics(Exists=fuzzy_ops.Aggreg_Max())
-        with pytest.raises(TypeError, match="no symbol `Not`; it has: And, Or, Forall, Exists, SatAgg"):
+        with pytest.raises(
+            TypeError, match="no symbol `Not`; it has: And, Or, Forall, Exists, SatAgg, Count"
+        ):
             changed.replace(Not=fuzzy_ops.Not_Std())
         with pytest.raises(TypeError, match=r"`Exists` must be an operator; got the class Aggreg_Max"):
             changed.replace(Exists=fuzzy_ops.Aggreg_Max)

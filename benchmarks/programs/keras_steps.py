@@ -23,7 +23,7 @@ def fed(examples: Any, batch_size: int) -> tf.data.Dataset:
 
 def no_data() -> tf.data.Dataset:
     """Endless batches for axioms that need no data, as `fit` gives them to a theory."""
-    return tf.data.Dataset.from_tensors({"no data": tf.zeros(1)}).repeat()
+    return tf.data.Dataset.from_tensors({"no\ndata": tf.zeros(1)}).repeat()
 
 
 def step_of(model: keras.Model, data: tf.data.Dataset, phase: str) -> Step:

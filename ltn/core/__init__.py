@@ -9,6 +9,7 @@ from ltn.core.predicates import Predicate
 from ltn.core.variables import Variable, diag, diag_lock, undiag
 from ltn.core.wrappers import (
     Wrapper_Connective,
+    Wrapper_Count,
     Wrapper_Formula_Aggregator,
     Wrapper_Quantifier,
     Wrappers,
@@ -24,6 +25,7 @@ __all__ = [
     "Term",
     "Variable",
     "Wrapper_Connective",
+    "Wrapper_Count",
     "Wrapper_Formula_Aggregator",
     "Wrapper_Quantifier",
     "Wrappers",

@@ -5,10 +5,13 @@ from typing import Any
 
 import tensorflow as tf
 
+from ltn import checks
 from ltn.checks import check_sizes
 
 # An int, or a scalar tensor where the size is unknown when tracing.
 Size = Any
+
+size_of = checks.size_of
 
 
 def union(labels: Iterable[Sequence[str]]) -> list[str]:
@@ -48,12 +51,6 @@ def sizes(tensors: Sequence[tf.Tensor], labels: Sequence[Sequence[str]]) -> dict
         )
         result[name] = next((size for size in checked if isinstance(size, int)), checked[0])
     return result
-
-
-def size_of(tensor: tf.Tensor, axis: int) -> Size:
-    """The size of an axis: an int where it is known, else a scalar tensor."""
-    size = tensor.shape[axis]
-    return tf.shape(tensor)[axis] if size is None else int(size)
 
 
 def broadcast(

@@ -37,7 +37,8 @@ class Expression:
     tensor: tf.Tensor
     free_vars: list[str]
     # The names of the individuals of free variables, where they are known; `to_frame` shows them.
-    individuals: Mapping[str, Sequence[str]] = MappingProxyType({})
+    # On a diagonal they have a name for each of its variables.
+    individuals: Mapping[str, Sequence[str] | pd.MultiIndex] = MappingProxyType({})
     # The formula or term that a query asked for, as text; None for an expression of other origin.
     text: str | None = None
 
@@ -89,7 +90,9 @@ class Expression:
         )
         taken.individuals = dict(self.individuals)
         if free_var in self.individuals and known is not None and known.ndim:
-            taken.individuals[free_var] = [self.individuals[free_var][i] for i in known]
+            names = self.individuals[free_var]
+            is_diagonal = isinstance(names, pd.MultiIndex)
+            taken.individuals[free_var] = names[known] if is_diagonal else [names[i] for i in known]
         return taken
 
     def __float__(self) -> float:
@@ -132,7 +135,7 @@ class Expression:
         """
         values = np.asarray(self.tensor)
         indexes = [
-            pd.Index(self.individuals.get(variable, range(size)), name=variable)
+            _names_on_axis(self.individuals.get(variable, range(size)), variable)
             for variable, size in zip(self.free_vars, values.shape, strict=False)
         ]
         if isinstance(self, Term):
@@ -329,7 +332,17 @@ def _as_indices(indices: Any) -> tf.Tensor:
 def _index(indexes: list[pd.Index]) -> pd.Index:
     if not indexes:
         return pd.RangeIndex(1)
-    return indexes[0] if len(indexes) == 1 else pd.MultiIndex.from_product(indexes)
+    if len(indexes) == 1:
+        return indexes[0]
+    if not any(isinstance(index, pd.MultiIndex) for index in indexes):
+        return pd.MultiIndex.from_product(indexes)
+    places = np.indices([len(index) for index in indexes]).reshape(len(indexes), -1)
+    parts = [index[place].to_frame(index=False) for index, place in zip(indexes, places, strict=True)]
+    return pd.MultiIndex.from_frame(pd.concat(parts, axis=1))
+
+
+def _names_on_axis(names: Any, label: str) -> pd.Index:
+    return names if isinstance(names, pd.MultiIndex) else pd.Index(names, name=label)
 
 
 def as_tensors(expressions: Iterable[Expression]) -> list[tf.Tensor]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, SupportsIndex
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from ltn._private import is_eager, logits_before
@@ -220,6 +221,12 @@ def class_numbers(classes: tf.Tensor, leading: int) -> tf.Tensor:
             f"shape {tuple(classes.shape[leading:])}. For one-hot vectors take tf.argmax first."
         )
     return tf.reshape(classes, tf.shape(classes)[:leading]) if features else classes
+
+
+def are_all_classes(classes: tf.Tensor, count: Any) -> bool:
+    """Whether the classes are known when tracing, and are all in their order: 0, 1, 2, ..."""
+    known = tf.get_static_value(classes)
+    return known is not None and isinstance(count, int) and np.array_equal(known.ravel(), range(count))
 
 
 def log_sigmoid(logits: tf.Tensor, negated: bool) -> tf.Tensor:

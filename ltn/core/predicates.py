@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import keras
-import numpy as np
 import tensorflow as tf
 
-from ltn.checks import check, check_truths
-from ltn.core import axes
+from ltn.checks import check, check_truths, layer_name
+from ltn.core import axes, scorers
 from ltn.core.expressions import Formula, Term
 from ltn.core.models import (
     ClassifierModel,
@@ -19,6 +18,7 @@ from ltn.core.models import (
     LogitsModel,
     ProbabilitiesModel,
     Shape,
+    are_all_classes,
     at_least_float32,
     check_names,
     class_numbers,
@@ -29,6 +29,7 @@ from ltn.core.models import (
 from ltn.core.symbols import Batch, Symbol
 from ltn.errors import LogicValueError
 from ltn.fuzzy_ops import log_truth
+from ltn.language import Domain
 
 
 @keras.saving.register_keras_serializable(package="ltn")
@@ -183,7 +184,7 @@ class Predicate(Symbol):
         table = tf.reshape(values, [*batch.sizes, count])
         order = axes.union([batch.labels, classes.free_vars])
         on_own_axis = len(classes.free_vars) == 1 and classes.free_vars[0] not in batch.labels
-        if on_own_axis and _are_all(classes, count):
+        if on_own_axis and are_all_classes(classes.tensor, count):
             return Formula(table, order)
         known = None if classes.free_vars else tf.get_static_value(numbers)
         if known is not None and isinstance(count, int) and 0 <= int(known) < count:
@@ -230,6 +231,40 @@ class Predicate(Symbol):
         TensorShape([1, 1])
         """
         return cls(mlp(input_shapes, hidden_layer_sizes, 1, "sigmoid"), name)
+
+    @classmethod
+    def DistMult(cls, name: str | None = None) -> Predicate:
+        """sigmoid(sum_k h_k r_k t_k), of the vectors of a head, a relation and a tail, which are learned.
+
+        >>> import ltn
+        >>> h, r, t = (ltn.Constant(vector, False) for vector in ([1, 2], [1, 1], [2, -1]))
+        >>> ltn.Predicate.DistMult()([h, r, t])
+        Formula(tensor=0.5, free_vars=[])
+        """
+        return cls(LogitsModel(scorers.DistMult(), "sigmoid", with_class_indexing=False), name)
+
+    @classmethod
+    def ComplEx(cls, name: str | None = None) -> Predicate:
+        """sigmoid(Re sum_k h_k r_k conj(t_k)), of vectors of 2 n features: n real parts, n imaginary ones.
+
+        >>> import ltn
+        >>> h, r, t = (ltn.Constant(vector, False) for vector in ([1, 2], [0, 1], [2, 1]))
+        >>> ltn.Predicate.ComplEx()([h, r, t])
+        Formula(tensor=0.0474, free_vars=[])
+        """
+        return cls(LogitsModel(scorers.ComplEx(), "sigmoid", with_class_indexing=False), name)
+
+    @classmethod
+    def table(cls, domains: Domain | Sequence[Domain], initializer: Any = None) -> Predicate:
+        """sigmoid(W_ij) for the i-th and the j-th individual of domains with `values`; W is learned.
+
+        >>> import ltn
+        >>> people = ltn.Theory().domain("people", values=["Ann", "Bob"])
+        >>> likes, x = ltn.Predicate.table([people, people], "zeros"), ltn.Variable("x", [0, 1])
+        >>> likes([x, x])
+        Formula(tensor=[0.5 0.5], free_vars=['x'])
+        """
+        return cls(LogitsModel(scorers.table_over(domains, initializer), "sigmoid", False))
 
     @classmethod
     def Lambda(cls, fn: Callable[..., Any], name: str | None = None) -> Predicate:
@@ -327,10 +362,7 @@ class Predicate(Symbol):
         """
         labels = check_names(names)
         classifier = classifier_of(network, activation_function, with_class_indexing=True)
-        return {
-            name: cls._of_classifier(classifier, name, Head(place, labels))
-            for place, name in enumerate(labels)
-        }
+        return {name: cls._of_classifier(classifier, name, Head(n, labels)) for n, name in enumerate(labels)}
 
     def reading(self) -> dict[str, Any]:
         """How the output of the network is read, as plain data; nothing where it is the truth itself."""
@@ -361,12 +393,6 @@ class Predicate(Symbol):
 
     @classmethod
     def _of_classifier(cls, classifier: ClassifierModel, name: str, head: Head | None) -> Predicate:
-        predicate = cls(classifier, name)
+        predicate = cls(classifier, layer_name(name))
         predicate.head = head
         return predicate
-
-
-def _are_all(classes: Term, count: axes.Size) -> bool:
-    """Whether the classes are known when tracing, and are all in their order: 0, 1, 2, ..."""
-    known = tf.get_static_value(classes.tensor)
-    return known is not None and isinstance(count, int) and np.array_equal(known.ravel(), range(count))

@@ -17,7 +17,7 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.fuzzy_ops import Aggregator
 from ltn.fuzzy_ops.arguments import truth_values
 from ltn.fuzzy_ops.base import check_operator
-from ltn.language.names import QUANTIFIERS
+from ltn.language.names import COUNTING, LARGEST_COUNT, PLAIN_QUANTIFIERS, QUANTIFIERS
 
 
 class Wrapper_Connective:
@@ -69,7 +69,7 @@ class Wrapper_Quantifier:
 
     def __init__(self, aggreg_op: Callable[..., Any], semantics: str):
         check_operator("aggreg_op", aggreg_op)
-        check_choice("semantics", semantics, QUANTIFIERS)
+        check_choice("semantics", semantics, PLAIN_QUANTIFIERS)
         self.aggreg_op = aggreg_op
         self.semantics = semantics
 
@@ -84,16 +84,72 @@ class Wrapper_Quantifier:
         **kwargs: Any,
     ) -> Formula:
         """The quantified formula, over the variables of `mask` and `wff` that are not bound."""
-        bound: list[Any] = list(variables) if isinstance(variables, list | tuple) else [variables]
-        check_variables("A quantifier", bound)
-        if not bound:
-            raise LogicValueError("A quantifier needs a variable; got none.")
-        labels = axes.union(variable.free_vars for variable in bound)
-        empty = QUANTIFIERS[self.semantics].neutral
-        try:
-            return quantify(self.aggreg_op, labels, wff, mask, empty, **kwargs)
-        finally:
-            release(bound)
+        empty = QUANTIFIERS[self.semantics].of_nothing(None)
+        return _bind(self.aggreg_op, variables, wff, mask, empty, **kwargs)
+
+
+class Wrapper_Count:
+    """A quantifier that counts: whether exactly, at least or at most k individuals satisfy a formula.
+
+    Called as `Q(k, x, phi)`, and otherwise as a `Wrapper_Quantifier` is: with several variables, with a
+    diagonal, with `mask=m`. Over an empty selection the number is 0.
+
+    Args:
+        count_op: an operator that counts, or any callable `op(xs, axis=..., least=..., most=...)`, which gets
+            one of the bounds, or both; as for a `Wrapper_Quantifier`, with `mask=` or without.
+        semantics: "exactly", "at least" or "at most".
+
+    >>> import ltn
+    >>> Exactly = ltn.Wrapper_Count(ltn.fuzzy_ops.Count_Prod(), semantics="exactly")
+    >>> x = ltn.Variable("x", [0.5, 0.5])
+    >>> P = ltn.Predicate.Lambda(lambda x: x)
+    >>> Exactly(1, x, P(x))
+    Formula(tensor=0.5, free_vars=[])
+    """
+
+    def __init__(self, count_op: Callable[..., Any], semantics: str):
+        check_operator("count_op", count_op)
+        check_choice("semantics", semantics, COUNTING)
+        self.count_op = count_op
+        self.semantics = semantics
+
+    def __repr__(self) -> str:
+        return f"Wrapper_Count({self.count_op!r}, semantics={self.semantics!r})"
+
+    def __call__(
+        self,
+        count: int,
+        variables: Variable | Sequence[Variable],
+        wff: Formula,
+        mask: Formula | None = None,
+        **kwargs: Any,
+    ) -> Formula:
+        """The quantified formula, over the variables of `mask` and `wff` that are not bound."""
+        if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= LARGEST_COUNT:
+            raise LogicValueError(f"`count` is a whole number from 0 to {LARGEST_COUNT}; got {count!r}.")
+        kind = QUANTIFIERS[self.semantics]
+        bounds = kind.of_count(count)
+        return _bind(self.count_op, variables, wff, mask, kind.of_nothing(count), **bounds, **kwargs)
+
+
+def _bind(
+    operator: Callable[..., Any],
+    variables: Variable | Sequence[Variable],
+    wff: Formula,
+    mask: Formula | None,
+    empty: float,
+    **kwargs: Any,
+) -> Formula:
+    """The formula in which an operator binds variables; diagonals end."""
+    bound: list[Any] = list(variables) if isinstance(variables, list | tuple) else [variables]
+    check_variables("A quantifier", bound)
+    if not bound:
+        raise LogicValueError("A quantifier needs a variable; got none.")
+    labels = axes.union(variable.free_vars for variable in bound)
+    try:
+        return quantify(operator, labels, wff, mask, empty, **kwargs)
+    finally:
+        release(bound)
 
 
 def quantify(

@@ -20,18 +20,19 @@ from ltn.evaluation.binding import bind_all, samples_of
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.plan import Execution, Plan
-from ltn.evaluation.planner import FormulaIn, PartIn, Planner, Rule, check_same_size
+from ltn.evaluation.planner import PartIn, Planner, Rule, check_same_size
 from ltn.evaluation.quantifiers import (
     Aggregation,
     KeepPart,
     is_divided,
-    join_replicas,
     plan_range,
-    require_aggregator,
+    what_counts,
 )
+from ltn.evaluation.replicas import join_replicas, require_aggregator
 from ltn.evaluation.slices import map_slices
 from ltn.fuzzy_ops.aggregation import Part
 from ltn.language import Node, Quantifier
+from ltn.language.names import axis_text
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,10 @@ class QuantifyInChunks(Aggregation):
         part = operator.merge(self._parts(execution), **options)
         if self.divided:
             part = join_replicas(operator, part, options)
-        return operator.finish(part, self.empty)
+        return operator.finish(part, self.empty, **options)
 
     def describe(self) -> str:
-        return f"{self.kind} over {', '.join(self.node.variables)}, {self.chunk} combinations at a time"
+        return f"{self.name} over {', '.join(self.node.variables)}, {self.chunk} combinations at a time"
 
     def execute_slice(self, execution: Execution) -> Execution:
         """The execution of the plan on the first slice."""
@@ -90,7 +91,7 @@ class QuantifyInChunks(Aggregation):
         group = longest_group(groundings, self.node)
         # They are read outside the loop: inside it, replicas would have to meet in every slice.
         counts = [axes.size_of(groundings.variable(variable), 0) for variable in group]
-        count = _known_size(check_same_size(f"diag({', '.join(group)})", counts))
+        count = _known_size(check_same_size(axis_text(group), counts))
         for variable in filter(groundings.is_weighted, groundings.signature.variables):
             groundings.weights(variable)
         sizes = partial(_size_now, groundings)
@@ -118,7 +119,8 @@ class QuantifyInChunks(Aggregation):
                 execution.world, self.node, slices, lambda k, data: slice_of(k * rows, size_of(k), data)
             )
             # The loop forgets how many axes its results have.
-            shape = [None] * (1 + len(self.axes))
+            is_vector = require_aggregator(self.operator(execution)).is_vector
+            shape = [None] * (1 + len(self.axes) + is_vector)
             return Part(*(tf.ensure_shape(tensor, shape) for tensor in stacked))
 
         if not is_known and not self.dense:
@@ -156,22 +158,25 @@ def are_needed(planner: Planner, node: Quantifier, frame: Frame, chunk: int) -> 
     return bool(count > chunk)
 
 
-def plan_chunks(planner: Planner, request: FormulaIn) -> Rule:
-    """The value of a quantified formula, evaluated in chunks."""
-    node, chunk = request.node, planner.settings.chunk
-    if not isinstance(node, Quantifier) or chunk is None:
-        raise RuntimeError("Chunks are for quantifiers, where a size is set.")
+def plan_chunks(
+    planner: Planner, node: Quantifier, frame: Frame, owner: int | None, negated: bool = False
+) -> Rule:
+    """The value of a quantified formula, evaluated in chunks; where it is `negated`, of its negation."""
+    chunk = planner.settings.chunk
+    if chunk is None:
+        raise RuntimeError("Chunks are for quantifiers where a size is set.")
     groundings = planner.groundings.slice(longest_group(planner.groundings, node), 0, 0, {})
     inner = planner.fork(groundings, replace(planner.settings, chunk=None))
-    plan = inner.plan_requests([lambda: PartIn(node, tuple(inner.root(node).items()), request.owner)])
+    plan = inner.plan_requests([lambda: PartIn(node, tuple(inner.root(node).items()), owner)])
     yield from ()
     divided = is_divided(planner, node)
+    counting = what_counts(planner, node, negated)
     free, dense = plan.results[0].axes, planner.settings.dense
     # In slices XLA has masks, which are as large as all combinations.
     shares = () if dense else tuple(_shares(planner, node).items())
     return planner.add(
         QuantifyInChunks(
-            node.kind, node.hyperparameters, request.owner, free, node, chunk, dense, divided, shares, plan
+            node.kind, node.hyperparameters, owner, counting, free, node, chunk, dense, divided, shares, plan
         )
     )
 
@@ -180,7 +185,9 @@ def plan_part(planner: Planner, request: PartIn) -> Rule:
     """What a quantifier keeps of a slice of its individuals."""
     node = request.node
     found = yield from plan_range(planner, node, dict(request.frame), request.owner)
-    return planner.add(KeepPart(node.kind, node.hyperparameters, request.owner, found))
+    return planner.add(
+        KeepPart(node.kind, node.hyperparameters, request.owner, what_counts(planner, node), found)
+    )
 
 
 def longest_group(groundings: Groundings, node: Quantifier) -> tuple[str, ...]:
@@ -208,8 +215,12 @@ def combinations(
     free: list[tuple[str, ...]] = [(variable,) for variable in groundings.signature.free_variables(node)]
     paths: list[tuple[list[tuple[str, ...]], float]] = []
     pending: list[tuple[Node, list[tuple[str, ...]], float]] = [(node, free, 1.0)]
+    seen: set[tuple[int, tuple[tuple[str, ...], ...], float]] = set()
     while pending:
         inner, path, share = pending.pop()
+        if (id(inner), tuple(path), share) in seen:
+            continue
+        seen.add((id(inner), tuple(path), share))
         if isinstance(inner, Quantifier):
             path, share = [*path, *inner.groups], share * (shares or {}).get(inner, 1.0)
             paths.append((path, share))

@@ -13,13 +13,14 @@ from ltn.evaluation.atoms import plan_flag, plan_sides
 from ltn.evaluation.known import plan_known
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import GuardIn, Planner, Rule
-from ltn.language import And, Apply, Binary, Comparison, Iff, Implies, Node, Not, Or
+from ltn.language import And, Apply, Binary, Comparison, Iff, Implies, Node, Not, Or, Xor
 
 _CONNECTIVES: dict[type[Node], tuple[str, Callable[[Any, Any], Any]]] = {
     And: ("both", tf.logical_and),
     Or: ("either", tf.logical_or),
     Implies: ("if", lambda left, right: tf.logical_or(tf.logical_not(left), right)),
     Iff: ("the same", tf.equal),
+    Xor: ("one of two", tf.not_equal),
 }
 
 

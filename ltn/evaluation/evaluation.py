@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,8 +37,9 @@ from ltn.evaluation.relations import Relation
 from ltn.evaluation.spaces import Space
 from ltn.evaluation.table import PlanTable
 from ltn.fuzzy_ops.base import ProjectedConnective
-from ltn.language import Binary, Node, Not, Quantifier
-from ltn.language.names import FORALL
+from ltn.language import Apply, Binary, Node, Not, Quantifier
+from ltn.language.names import FORALL, axis_text
+from ltn.language.statements import Diagonals
 
 RULES: Rules = {
     FormulaIn: formulas.plan_formula,
@@ -156,59 +157,83 @@ class Evaluation:
     def ground(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> list[Any]:
         """The groundings of terms and formulas, over their free variables in order of appearance.
 
+        The variables of a diagonal have one axis, which has its text as a label.
+
         Formulas are given as they are written, and errors show them so; their tensors hold values of the
         space. `options` gives each of them the options of quantifiers that its text does not set.
         """
-        world = self._divide(nodes)
-        plan = self._plan(world, nodes, options)
+        world, written_out = self._write_out(nodes)
+        world = self._divide(world, written_out)
+        plan = self._plan(world, nodes, written_out, options)
         found = Execution(world, options).run(plan)
         grounded: list[Any] = []
         for node, result, tensor in zip(nodes, plan.results, found, strict=True):
-            order = world.groundings.signature.free_variables(node)
+            groups = groups_of(world.groundings.signature.free_variables(node), node)
             kind = Formula if self._is_formula(node) else Term
-            grounded.append(kind(axes.reorder(tensor, result.axes, order), order))
+            labels = [group[0] if len(group) == 1 else axis_text(group) for group in groups]
+            reordered = axes.reorder(tensor, result.axes, list(map(axis_text, groups)))
+            grounded.append(kind(reordered, labels))
         return grounded
 
     def plan(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> Plan:
         """The plan of terms and formulas."""
-        return self._plan(self._divide(nodes), nodes, options)
+        world, written_out = self._write_out(nodes)
+        return self._plan(self._divide(world, written_out), nodes, written_out, options)
 
-    def _plan(self, world: World, nodes: Sequence[Node], options: Sequence[Options]) -> Plan:
+    def _plan(
+        self, world: World, nodes: Sequence[Node], written_out: Sequence[Node], options: Sequence[Options]
+    ) -> Plan:
         groundings, semantics = world.groundings, world.space.semantics
         sources = tuple((v, groundings.source(v)) for v in groundings.signature.variables)
         sizes = () if self.settings.chunk is None else tuple(groundings.count(v) for v, _ in sources)
         operators = tuple(_kind(operator) for operator in vars(semantics).values())
         owners = tuple(owner_of(number, options) for number in range(len(nodes)))
         given = (groundings.has_weights, *(groundings.has_places(variable) for variable, _ in sources))
-        key = (tuple(nodes), owners, self.settings, replicas.count(), sources, sizes, given, operators)
+        key = (
+            tuple(written_out),
+            tuple(nodes),
+            owners,
+            self.settings,
+            replicas.count(),
+            sources,
+            sizes,
+            given,
+            operators,
+        )
 
         def make() -> Plan:
             planner = Planner(world, self.settings, RULES, self.plans.memory)
             # Prepared once: trees that are equal and not the same are compared from top to bottom.
-            requests = [
-                cache(partial(self._request, planner, *each)) for each in zip(nodes, owners, strict=True)
-            ]
+            prepared = map(self._prepare, written_out)
+            each = zip(written_out, prepared, owners, strict=True)
+            requests = [partial(self._request, planner, *parts) for parts in each]
             return planner.plan_requests(requests, nodes)
 
         return self.plans.recent.get(key, make)
 
     def tabulate(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> PlanTable:
         """The plan of terms and formulas, executed to see how large each step is."""
-        plan, execution = self.plan(nodes, options), Execution(self.world, options)
+        world, _ = self._write_out(nodes)
+        plan, execution = self.plan(nodes, options), Execution(world, options)
         execution.run(plan)
         return PlanTable.of(plan, execution)
 
-    def trace(self, node: Node, options: Options | None = None) -> Trace:
-        """A formula with its value and those of all formulas that it is made of.
+    def trace(self, node: Node, options: Options | None = None, unfold: bool = False) -> Trace:
+        """A prepared formula with its value and those of all formulas that it is made of.
 
-        The body of a guarded quantifier is evaluated for the individuals that the guard selects.
+        The body of a guarded quantifier is evaluated for the individuals that the guard selects. A use of a
+        definition counts as an atom, unless it is to `unfold`.
         """
         own = [options or {}]
-        planner = Planner(self.world, Settings(traced=True), RULES, self.plans.memory)
-        plan = planner.plan_requests([partial(self._request, planner, node, owner_of(0, own))], [node])
-        execution = Execution(self.world, own)
+        world, [written_out] = self._write_out([node])
+        actual = self.space.prepare(written_out)
+        planner = Planner(world, Settings(traced=True), RULES, self.plans.memory)
+        plan = planner.plan_requests(
+            [partial(self._request, planner, actual, actual, owner_of(0, own))], [node]
+        )
+        execution = Execution(world, own)
         execution.run(plan)
-        root: Request = planner.formula(node, planner.root(node), owner_of(0, own))
+        root: Request = planner.formula(actual, planner.root(actual), owner_of(0, own))
         below: dict[Request, list[FormulaIn]] = {}
         traces: dict[Request, Trace] = {}
         pending: list[Request] = [root]
@@ -225,7 +250,17 @@ class Evaluation:
             if request not in traces:
                 formula = execution.formula(planner.value(request))
                 traces[request] = Trace(request.node, formula, [traces[child] for child in below[request]])
-        return traces[root]
+        has_names = bool(self.groundings.signature.definitions) and not unfold
+        return self._by_name(traces[root], node) if has_names else traces[root]
+
+    def _by_name(self, trace: Trace, node: Node) -> Trace:
+        """The trace of a formula with its definitions written out, as that of the formula itself."""
+        is_name = isinstance(node, Apply) and node.symbol in self.groundings.signature.definitions
+        # The types differ where the negation of a definition was moved into it.
+        if is_name or type(node) is not type(trace.formula):
+            return Trace(node, trace.value, [])
+        below = zip(trace.below, _formulas_below(node), strict=True)
+        return Trace(node, trace.value, [self._by_name(part, child) for part, child in below])
 
     def instances(self, node: Node, options: Options | None = None, written: Node | None = None) -> Instances:
         """What a formula claims of each combination of individuals, or of each tuple that its guards select.
@@ -233,13 +268,15 @@ class Evaluation:
         Errors show the formula as it was `written`, before it was prepared.
         """
         own, shown = [options or {}], written or node
-        planner = Planner(
-            self.world, replace(self.settings, dense=False, chunk=None), RULES, self.plans.memory
-        )
+        world, [written_out] = self._write_out([node])
+        planner = Planner(world, replace(self.settings, dense=False, chunk=None), RULES, self.plans.memory)
         frame: dict[str, str] = {}
-        body, guards = node, []
+        body, guards = self.space.prepare(written_out), []
+        # What a definition quantifies is not at the front of the formula.
+        front = node
         try:
-            while isinstance(body, Quantifier) and body.kind == FORALL.name:
+            while isinstance(front, Quantifier) and isinstance(body, Quantifier) and body.kind == FORALL.name:
+                front = front.body
                 frame = narrow(planner, body, bind_all(planner, body, frame))
                 if body.guard is not None and not has_variables(planner, body):
                     guards.append(body.guard)
@@ -256,7 +293,7 @@ class Evaluation:
             *(partial(IndexOn, frame[variable], variable, bases[variable]) for variable in moved),
         ]
         plan = planner.plan_requests(requests, [shown] * len(requests))
-        tensor, *found = Execution(self.world, own).run(plan)
+        tensor, *found = Execution(world, own).run(plan)
         holds, found = found[: len(guards)], found[len(guards) :]
         sizes = dict(zip(labels, found, strict=False))
         rows = dict(zip(moved, (index.numpy() for index in found[len(labels) :]), strict=True))
@@ -265,20 +302,45 @@ class Evaluation:
             values, frame, {variable: rows.get(variable) for variable in frame}, all(map(bool, holds))
         )
 
-    def _request(self, planner: Planner, node: Node, owner: int | None) -> Request:
-        frame = planner.root(node)
-        if not self._is_formula(node):
-            return planner.term(node, frame)
-        return planner.formula(self.space.prepare(node), frame, owner)
+    def _prepare(self, node: Node) -> Node:
+        """A formula as it is evaluated, or a term; without the diagonals of a question."""
+        body = node.body if isinstance(node, Diagonals) else node
+        return self.space.prepare(body) if self._is_formula(body) else body
+
+    def _request(self, planner: Planner, node: Node, prepared: Node, owner: int | None) -> Request:
+        frame = {}
+        for group in groups_of(planner.free(node), node):
+            label = planner.bind(group)
+            frame.update(dict.fromkeys(group, label))
+            if len(group) > 1:
+                # The sizes of a `diag` are compared, whether or not anyone needs them.
+                planner.value(SizeOf(label))
+        if not self._is_formula(prepared):
+            return planner.term(prepared, frame)
+        return planner.formula(prepared, frame, owner)
 
     def _is_formula(self, node: Node) -> bool:
         return self.groundings.signature.sort_of(node).is_formula
 
-    def _divide(self, nodes: Sequence[Node]) -> World:
+    def _write_out(self, nodes: Sequence[Node]) -> tuple[World, list[Node]]:
+        """The nodes without definitions, and the world in which they have their variables."""
+        found = self.groundings.signature.write_out(nodes)
+        if not found.copies:
+            return self.world, found.nodes
+        return self.world._replace(groundings=self.groundings.with_copies(found.copies)), found.nodes
+
+    def _divide(self, world: World, nodes: Sequence[Node]) -> World:
         """The world in which each replica has all the data that it needs whole."""
         if replicas.count() == 1:
-            return self.world
-        return self.world._replace(groundings=share(self.groundings, nodes, self.settings.sampled))
+            return world
+        return world._replace(groundings=share(world.groundings, nodes, self.settings.sampled))
+
+
+def groups_of(free: Sequence[str], node: Node) -> list[tuple[str, ...]]:
+    """The free variables of a formula, a term, or a question about diagonals; those of one axis together."""
+    groups = node.groups if isinstance(node, Diagonals) else ()
+    own = {variable: group for group in groups for variable in group}
+    return list(dict.fromkeys(own.get(variable, (variable,)) for variable in free))
 
 
 def share(groundings: Groundings, nodes: Sequence[Node], sampled: bool = False) -> Groundings:

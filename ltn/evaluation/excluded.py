@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ltn.evaluation.frames import Frame, Places
 from ltn.evaluation.guards import Guard, Joined
 from ltn.evaluation.guards.strategy import parts_of
-from ltn.evaluation.joins import Table, distinct, join
+from ltn.evaluation.joins import JoinTable, distinct, join
 from ltn.evaluation.planner import Planner
 from ltn.language import And, Comparison, Name, Node, Not
 
@@ -74,6 +74,7 @@ def _equal(guard: Guard, left: Node, right: Node) -> dict[str, Places] | None:
         flat = features.reshape(len(features), -1) + np.float32(0.0)
         _, number = np.unique(flat, axis=0, return_inverse=True)
         label = guard.frame[side.name]
-        tables.append(Table(str(side), {label: np.arange(len(places)), "number": number.reshape(-1)[places]}))
+        place = np.arange(len(places))
+        tables.append(JoinTable(str(side), {label: place, "number": number.reshape(-1)[places]}))
     found = join(tables).columns
     return {axis: found[axis] for axis in found if isinstance(axis, str) and axis != "number"}

@@ -1,6 +1,6 @@
-"""The first layer of a network on several arguments, applied to each argument on its own axis.
+"""Networks on several arguments that are computed argument by argument, each on its own axis.
 
-A network on the concatenation of its arguments begins with
+The scorers of `ltn.core.scorers` are. A network on the concatenation of its arguments begins with
 
     activation([x, y] K + b) = activation(x K_x + y K_y + b)
 
@@ -12,13 +12,35 @@ them, and adds the products by broadcasting.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import keras
 import tensorflow as tf
 
 from ltn import _private
 from ltn.core import Term, axes
+from ltn.core.scorers import Scorer
+
+
+class ByArgument(Protocol):
+    """What is computed argument by argument: products of terms, or of terms with weights; and the rest."""
+
+    def products(self, terms: Sequence[Term]) -> tf.Tensor:
+        """The products for terms on several axes, one row for each combination."""
+
+    def joint_products(self, batches: Sequence[Sequence[tf.Tensor]]) -> tf.Tensor:
+        """The products for inputs that come row by row, (N, *features) each; several batches, joined."""
+
+    def finish(self, products: tf.Tensor) -> tf.Tensor:
+        """What the network returns, from the products, row by row."""
+
+
+def by_argument(network: Any) -> ByArgument | None:
+    """The network as it is computed argument by argument; None where it cannot be."""
+    if isinstance(network, Scorer):
+        return network
+    first = FirstLayer.of(network)
+    return None if first is None or first.is_cast else first
 
 
 class FirstLayer(NamedTuple):

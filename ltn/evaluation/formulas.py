@@ -13,7 +13,7 @@ from ltn.evaluation.frames import Frame
 from ltn.evaluation.plan import Execution, Step, Value, World
 from ltn.evaluation.planner import FormulaIn, Planner, Rule
 from ltn.fuzzy_ops.base import Operator, ProjectedConnective, Projection
-from ltn.language import And, Binary, Iff, Implies, Node, Not, Or, Quantifier
+from ltn.language import And, Binary, Iff, Implies, Node, Not, Or, Quantifier, Xor
 
 _OPERATORS: dict[type[Node], str] = {And: "And", Or: "Or", Implies: "Implies", Iff: "Equiv"}
 
@@ -50,16 +50,17 @@ class Connect(Step):
 def plan_formula(planner: Planner, request: FormulaIn) -> Rule:
     """The value of a formula over the axes of a frame."""
     node, frame = request.node, dict(request.frame)
-    if isinstance(node, Quantifier):
-        chunk = planner.settings.chunk
-        in_chunks = chunk is not None and chunks.are_needed(planner, node, frame, chunk)
-        plan = chunks.plan_chunks if in_chunks else quantifiers.plan_quantifier
-        return (yield from plan(planner, request))
     atom, negated = _sign_of(node)
-    if not is_atom(planner, atom):
+    is_quantified = isinstance(atom, Quantifier) and not (negated and planner.space.negates)
+    if not is_quantified and not is_atom(planner, atom):
         return (yield from _plan_connective(planner, request))
     if negated and planner.settings.traced:
         yield planner.formula(atom, frame, request.owner)
+    if isinstance(atom, Quantifier):
+        chunk = planner.settings.chunk
+        in_chunks = chunk is not None and chunks.are_needed(planner, atom, frame, chunk)
+        plan = chunks.plan_chunks if in_chunks else quantifiers.plan_quantifier
+        return (yield from plan(planner, atom, frame, request.owner, negated))
     return (yield from plan_atom(planner, atom, frame, negated))
 
 
@@ -68,6 +69,8 @@ def _plan_connective(planner: Planner, request: FormulaIn) -> Rule:
     node, frame = request.node, dict(request.frame)
     if isinstance(node, Not):
         return planner.add(Connect("Not", ((yield planner.formula(node.operand, frame, request.owner)),)))
+    if isinstance(node, Xor):
+        return (yield from _plan_xor(planner, node, frame, request.owner))
     if not isinstance(node, Binary):
         raise RuntimeError(f"There is no rule for the formula `{node}`.")
     name = _OPERATORS[type(node)]
@@ -80,6 +83,16 @@ def _plan_connective(planner: Planner, request: FormulaIn) -> Rule:
         else:
             operands.append((yield from _plan_projected(planner, operand, frame, request.owner, projection)))
     return planner.add(Connect(name, tuple(operands), projected=projection is not None))
+
+
+def _plan_xor(planner: Planner, node: Xor, frame: Frame, owner: int | None) -> Rule:
+    """(a | b) & ~(a & b): one of the two, and not both."""
+    operands = (
+        (yield planner.formula(node.left, frame, owner)),
+        (yield planner.formula(node.right, frame, owner)),
+    )
+    some, both = planner.add(Connect("Or", operands)), planner.add(Connect("And", operands))
+    return planner.add(Connect("And", (some, planner.add(Connect("Not", (both,))))))
 
 
 def _sign_of(node: Node) -> tuple[Node, bool]:

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ltn.language.names import axis_text
+
 # The axis of each variable, by label.
 Frame = Mapping[str, str]
 # Where tuples are on an axis.
@@ -74,7 +76,8 @@ class Frames:
 
     def bind(self, variables: Sequence[str]) -> str:
         """The axis of a variable, or of the variables of a `diag`; its label."""
-        label = variables[0] if len(variables) == 1 else f"diag({', '.join(variables)})"
+        # In quotes a variable cannot be taken for a diagonal or for tuples, whatever its name.
+        label = axis_text(variables)
         self.groups[label] = tuple(variables)
         return label
 

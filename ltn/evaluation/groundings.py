@@ -19,8 +19,11 @@ from ltn.language import Domain, Signature
 _in_force: contextvars.ContextVar[Groundings | None] = contextvars.ContextVar("groundings", default=None)
 
 
-# The weights of the rows of a batch, among its data; not a legal name.
-ROW_WEIGHTS = "row weights"
+# The weights of the rows of a batch, among its data; the line break makes it no legal name.
+ROW_WEIGHTS = "row\nweights"
+# The type of a column of data that tells which individuals of their domain the rows are, by their places
+# among them, (k,); no other column has it.
+PLACES = tf.uint32
 # Where individuals come from: the kind, "data", "gathered" (the data of all replicas), "choice", "domain" or
 # "slice", and a name.
 Source = tuple[str, str]
@@ -49,6 +52,11 @@ class Choice(NamedTuple):
         return cls((), tf.constant(features.reshape(config.get("shape", features.shape))))
 
 
+def are_places(column: tf.Tensor) -> bool:
+    """Whether a column of data holds places of individuals, not their features."""
+    return bool(column.dtype == PLACES and column.shape.rank == 1)
+
+
 class LabelledData(dict[str, tf.Tensor]):
     """Data by the name of a variable or domain; `labels` holds what their rows are called, if anything."""
 
@@ -67,7 +75,7 @@ class Groundings:
     def __init__(
         self,
         signature: Signature,
-        tables: Mapping[str, Individuals],
+        tables: Sequence[Individuals],
         choices: Mapping[str, Choice],
         data: Mapping[str, tf.Tensor],
     ):
@@ -78,8 +86,6 @@ class Groundings:
         self._found: dict[Source, tf.Tensor] = {}
         self._shared: frozenset[str] = frozenset()
         self._slices: dict[str, tuple[Any, Any]] = {}
-        # Where each individual stands in its domain, once that was asked.
-        self._places: dict[str, dict[str, int]] = {}
 
     def source(self, variable: str) -> Source | None:
         """Where the individuals of a variable come from; one source means the same individuals."""
@@ -88,23 +94,28 @@ class Groundings:
     def _whole_source(self, variable: str) -> Source | None:
         domain = self.signature.variables[variable]
         data = "gathered" if variable in self._shared else "data"
-        if variable in self.data:
-            return (data, variable)
-        if variable in self.choices:
-            return ("choice", variable)
+        declared = self._declared(variable)
+        if declared in self.data:
+            return (data, declared)
+        if declared in self.choices:
+            return ("choice", declared)
         if domain.name in self.data:
             return (data, domain.name)
         if domain.features is not None or self._tables_of(domain):
             return ("domain", domain.name)
         return None
 
+    def _declared(self, variable: str) -> str:
+        """The variable itself, or the one that it is a copy of."""
+        return self.signature.copies.get(variable, variable)
+
     def is_fixed(self, name: str) -> bool:
         """Whether a variable or constant is the same in every evaluation: neither data nor learned."""
         if name in self.signature.constants:
             domain = self.signature.constants[name]
             return domain.names is not None and domain.features is not None
-        kind, _ = self.source(name) or ("none", "")
-        if kind == "choice" and self.choices[name].features is not None:
+        kind, origin = self.source(name) or ("none", "")
+        if kind == "choice" and self.choices[origin].features is not None:
             return True
         return kind in ("choice", "domain") and self.signature.variables[name].features is not None
 
@@ -130,6 +141,15 @@ class Groundings:
     def without_data(self) -> Groundings:
         """The groundings without data, and apart from any graph; what is learned is as it is now."""
         return Groundings(self.signature, self.tables, self.choices, {})
+
+    def with_copies(self, copies: Mapping[str, str]) -> Groundings:
+        """These groundings, with copies of declared variables, which range over the same individuals."""
+        variables = {copy: self.signature.variables[declared] for copy, declared in copies.items()}
+        twin = Groundings(
+            self.signature.with_variables(variables, copies), self.tables, self.choices, self.data
+        )
+        twin._found, twin._shared, twin._slices = self._found, self._shared, self._slices
+        return twin
 
     def share(self, variables: Iterable[str]) -> Groundings:
         """These groundings, in which some variables over data range over the data of all replicas."""
@@ -159,7 +179,7 @@ class Groundings:
 
     def tables_of(self, names: Collection[str]) -> list[Individuals]:
         """The tables of constants that some variables and constants depend on."""
-        found = [table for name, table in self.tables.items() if name in names]
+        found = [table for table in self.tables if not table.places.keys().isdisjoint(names)]
         for name, domain in self.signature.variables.items():
             kind, _ = (self.source(name) if name in names else None) or ("none", "")
             found += self._tables_of(domain) if kind in ("choice", "domain") else []
@@ -170,9 +190,13 @@ class Groundings:
         domain = self.signature.variables[variable]
         kind, name = self.source(variable) or ("data", "")
         if kind == "choice":
-            return list(self.choices[variable].names) or None
+            return list(self.choices[name].names) or None
         if kind == "domain":
             return self.roster(domain)
+        column = self.data.get(name)
+        if column is not None and are_places(column):
+            everyone = self.roster(domain)
+            return [everyone[place] for place in column.numpy()]
         labels = self.data.labels if isinstance(self.data, LabelledData) else {}
         return list(labels[name]) if name in labels else None
 
@@ -180,35 +204,41 @@ class Groundings:
         """Whether a variable ranges over declared individuals of its domain, or a constant is one of them."""
         if name in self.signature.constants:
             return self.signature.constants[name].name not in self.data
-        kind, _ = self.source(name) or ("none", "")
+        kind, origin = self.source(name) or ("none", "")
         if self.signature.variables[name].name in self.data:
             return False
-        return kind == "domain" or (kind == "choice" and self.choices[name].features is None)
+        return kind == "domain" or (kind == "choice" and self.choices[origin].features is None)
 
     def places(self, name: str) -> np.ndarray:
         """Where the individuals of a variable, or a constant, stand among those of their domain."""
-        is_constant = name in self.signature.constants
-        if not is_constant and name not in self.choices:
+        is_constant, declared = name in self.signature.constants, self._declared(name)
+        if not is_constant and declared not in self.choices:
             return np.arange(self._count(name, self._whole_source(name)) or 0)
         domain = (self.signature.constants if is_constant else self.signature.variables)[name]
-        if domain.name not in self._places:
-            self._places[domain.name] = {other: n for n, other in enumerate(self.roster(domain))}
-        found = self._places[domain.name]
+        found = self.signature.places(domain)
         if is_constant:
             return np.array(found[name])
-        return np.array([found[other] for other in self.choices[name].names], int)
+        return np.array([found[other] for other in self.choices[declared].names], int)
 
     def has_places(self, name: str) -> bool:
         """Whether it is told which individuals of its domain a variable ranges over, or a constant is."""
         if name in self.signature.constants:
             return not self.signature.constants[name].parts
-        kind, _ = self._whole_source(name) or ("none", "")
-        is_named = kind == "domain" or (kind == "choice" and self.choices[name].features is None)
-        return is_named and not self.signature.variables[name].parts
+        kind, given = self._whole_source(name) or ("none", "")
+        is_named = kind == "domain" or (kind == "choice" and self.choices[given].features is None)
+        is_placed = kind in ("data", "gathered") and are_places(self.data[given])
+        return (is_named or is_placed) and not self.signature.variables[name].parts
 
     def places_now(self, name: str) -> tf.Tensor:
         """What `places` gives, as int32; of a variable over a slice of its individuals, the slice."""
-        places = tf.constant(self.places(name), tf.int32)
+        kind, given = (
+            (None, "") if name in self.signature.constants else self._whole_source(name) or ("none", "")
+        )
+        if kind in ("data", "gathered"):
+            column = self.data[given] if kind == "data" else replicas.gather(self.data[given])
+            places = tf.cast(column, tf.int32)
+        else:
+            places = tf.constant(self.places(name), tf.int32)
         if name not in self._slices:
             return places
         start, size = self._slices[name]
@@ -250,9 +280,9 @@ class Groundings:
         """The grounding of a constant, of shape `features`."""
         domain = self.signature.constants[name]
         if domain.names is not None and domain.features is not None:
-            return tf.constant(domain.features[domain.names.index(name)])
-        table = self.tables[name]
-        return table.tensor[table.names.index(name)]
+            return tf.constant(domain.features[self.signature.places(domain)[name]])
+        table = next(table for table in self.tables if name in table.places)
+        return table.tensor[table.places[name]]
 
     def _individuals(self, source: Source, domain: Domain) -> tf.Tensor:
         if source not in self._found:
@@ -268,10 +298,20 @@ class Groundings:
         return self._found[source]
 
     def _from_data(self, name: str, domain: Domain) -> tf.Tensor:
-        return self.data[name]
+        return self._features(self.data[name], domain)
 
     def _from_all_replicas(self, name: str, domain: Domain) -> tf.Tensor:
-        return replicas.gather(self.data[name])
+        return self._features(replicas.gather(self.data[name]), domain)
+
+    def _features(self, column: tf.Tensor, domain: Domain) -> tf.Tensor:
+        """The features of the individuals in a column of data."""
+        if not are_places(column):
+            return column
+        places, tables = tf.cast(column, tf.int32), self._tables_of(domain)
+        if domain.features is None and len(tables) == 1:
+            # Its gradient is sparse: one row for each place.
+            return tables[0].rows(places)
+        return tf.gather(self._individuals(("domain", domain.name), domain), places)
 
     def _from_slice(self, variable: str, domain: Domain) -> tf.Tensor:
         start, size = self._slices[variable]
@@ -288,9 +328,8 @@ class Groundings:
         choice = self.choices[variable]
         if choice.features is not None:
             return choice.features
-        names = self.roster(domain)
         everyone = self._individuals(("domain", domain.name), domain)
-        return tf.gather(everyone, [names.index(name) for name in choice.names])
+        return tf.gather(everyone, self.places(variable))
 
     def _from_domain(self, _: str, domain: Domain) -> tf.Tensor:
         if domain.features is not None:
@@ -300,14 +339,14 @@ class Groundings:
 
     def roster(self, domain: Domain) -> list[str]:
         """The names of the individuals of a domain; empty where they are not known."""
-        return list(domain.names or [name for table in self._tables_of(domain) for name in table.names])
+        return list(self.signature.places(domain))
 
     def _tables_of(self, domain: Domain) -> list[Individuals]:
-        return [table for table in dict.fromkeys(self.tables.values()) if table.domain.is_same(domain)]
+        return [table for table in self.tables if table.domain.is_same(domain)]
 
     def explain_missing(self, variable: str) -> str:
         """The message for a variable that has no individuals."""
-        domain = self.signature.variables[variable].name
+        domain, variable = self.signature.variables[variable].name, self._declared(variable)
         given = ", ".join(f"'{name}'" for name in self.data if name != ROW_WEIGHTS) or "none"
         return (
             f"The variable '{variable}' has no individuals: give data for it, as {{'{variable}': array}} "

@@ -34,6 +34,8 @@ class Individuals(keras.Layer):
     ):
         super().__init__(trainable=trainable, dtype="float32")
         self.names = tuple(names)
+        # Where each of them stands, by name.
+        self.places = {name: place for place, name in enumerate(self.names)}
         self.domain = domain
         self.regularizer = find_in_keras("regularizer", keras.regularizers.get, regularizer)
         constraint = constraint_of(domain)
@@ -97,6 +99,10 @@ class Individuals(keras.Layer):
         """The features of all individuals, (k, *features), read now: gradients reach the weight."""
         return tf.convert_to_tensor(self.table.value)
 
+    def rows(self, places: tf.Tensor) -> tf.Tensor:
+        """The features of some of them, (k, *features): gradients reach their rows of the weight alone."""
+        return tf.gather(self.table.value, places)
+
     def get_config(self) -> dict[str, Any]:
         return {
             "names": list(self.names),
@@ -112,7 +118,7 @@ class Individual(Term):
         self.name = name
         self.free_vars = []
         self._individuals = individuals
-        self._row = individuals.names.index(name)
+        self._row = individuals.places[name]
 
     if not TYPE_CHECKING:  # an attribute for readers, but never stale
 

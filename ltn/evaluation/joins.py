@@ -18,7 +18,7 @@ MOST_ROWS = 2**27
 _MOST_TIMES = 4
 
 
-class Table(NamedTuple):
+class JoinTable(NamedTuple):
     """Columns of one length by name; the table itself is named in errors."""
 
     name: str
@@ -29,12 +29,12 @@ class Table(NamedTuple):
         """The number of its rows."""
         return len(next(iter(self.columns.values())))
 
-    def keep(self, rows: Column) -> Table:
+    def keep(self, rows: Column) -> JoinTable:
         """Some of the rows, by their places or as a mask."""
-        return Table(self.name, {name: column[rows] for name, column in self.columns.items()})
+        return JoinTable(self.name, {name: column[rows] for name, column in self.columns.items()})
 
 
-def join(tables: Sequence[Table]) -> Table:
+def join(tables: Sequence[JoinTable]) -> JoinTable:
     """The natural join: all combinations of a row of each table that agree where columns have one name.
 
     The tables are taken one after the other, each time the one with which the fewest rows are left; what
@@ -68,7 +68,7 @@ def distinct(numbers: Column) -> Column:
 class _Match:
     """How two tables are joined: for each row of the left one, how many of the right one agree with it."""
 
-    def __init__(self, left: Table, right: Table):
+    def __init__(self, left: JoinTable, right: JoinTable):
         self.left = left
         self.right = right
         shared = [name for name in left.columns if name in right.columns]
@@ -78,7 +78,7 @@ class _Match:
         self._counts = per_number[numbers]
         self.count = int(self._counts.sum())
 
-    def make(self) -> Table:
+    def make(self) -> JoinTable:
         """The rows of the join, in the order of the left table."""
         order = np.argsort(self._right_numbers, kind="stable")
         of_left = np.repeat(np.arange(self.left.height), self._counts)
@@ -89,10 +89,10 @@ class _Match:
         ]
         columns = {name: column[of_right] for name, column in self.right.columns.items()}
         columns |= {name: column[of_left] for name, column in self.left.columns.items()}
-        return Table(f"{self.left.name} & {self.right.name}", columns)
+        return JoinTable(f"{self.left.name} & {self.right.name}", columns)
 
 
-def _numbers(left: Table, right: Table, shared: Sequence[Hashable]) -> tuple[Column, Column, int]:
+def _numbers(left: JoinTable, right: JoinTable, shared: Sequence[Hashable]) -> tuple[Column, Column, int]:
     """A number from 0 up for each row of both tables, the same where they agree; and how many there are.
 
     A row of the left table that agrees with none may have any number that no row on the right has.

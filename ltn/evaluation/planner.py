@@ -19,7 +19,8 @@ from ltn.evaluation.calls import Calls, SharedRun
 from ltn.evaluation.frames import Frame, Frames
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.plan import Options, Plan, Recent, Step, Value, World, with_formula
-from ltn.language import Name, Node, Quantifier
+from ltn.language import Name, Node, Not, Quantifier, negation_normal_form
+from ltn.language.names import axis_text
 from ltn.language.tree import fold
 
 _Pairs = tuple[tuple[str, str], ...]
@@ -150,6 +151,7 @@ class Planner:
         self._rules = rules
         self._values: dict[Request, Value] = {}
         self._free: dict[Node, tuple[str, ...]] = {}
+        self._negations: dict[Node, Node] = {}
         self._origin: int | None = None
         # What each request asked for, in order.
         self.asked: dict[Request, list[Request]] = {}
@@ -237,7 +239,7 @@ class Planner:
         if given is not None and "domain" in kinds.values():
             other = next(v for v, kind in kinds.items() if kind == "domain")
             raise LogicValueError(
-                f"diag({', '.join(variables)}) pairs the data of '{given}' with all individuals of the "
+                f"{axis_text(variables)} pairs the data of '{given}' with all individuals of the "
                 f"domain '{self.signature.variables[other].name}': give data for '{other}' too."
             )
         if len(variables) > 1:
@@ -257,6 +259,12 @@ class Planner:
             return symbol
         heads = (name for name, other in self.symbols.items() if other.model is own.model)
         return next(name for name in heads if self.symbols[name].head is not None)
+
+    def negation(self, node: Node) -> Node:
+        """The normal form of the negation of a formula: one tree, so that what is planned of it is once."""
+        if node not in self._negations:
+            self._negations[node] = negation_normal_form(Not(node))
+        return self._negations[node]
 
     # Requests
 

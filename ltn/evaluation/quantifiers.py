@@ -13,11 +13,12 @@ import tensorflow as tf
 from ltn.core import axes
 from ltn.core.wrappers import aggregate, operands
 from ltn.errors import LogicTypeError
-from ltn.evaluation import replicas
 from ltn.evaluation.binding import bind_all, check_number, has_variables, narrow, samples_of, select_tuples
+from ltn.evaluation.counting import Counting, counting_of, plan_counted
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.plan import Execution, Reader, Step, Value, World
-from ltn.evaluation.planner import FormulaIn, IndexOn, Planner, Request, Rule, SizeOf, TuplesOf
+from ltn.evaluation.planner import IndexOn, Planner, Request, Rule, SizeOf, TuplesOf
+from ltn.evaluation.replicas import join_replicas, require_aggregator
 from ltn.evaluation.tuples import add_weights
 from ltn.fuzzy_ops import Aggregator
 from ltn.fuzzy_ops.aggregation import Part
@@ -197,11 +198,13 @@ class Aggregation(Step):
     """The operator of a quantifier, with its options.
 
     `options` are those of the text. `owner` is the number of the formula whose own options hold, if any.
+    `counting` tells an operator that counts what it counts.
     """
 
     kind: str
     options: tuple[tuple[str, float], ...]
     owner: int | None
+    counting: Counting | None
 
     def operator(self, execution: Execution) -> Any:
         """The aggregator."""
@@ -212,18 +215,26 @@ class Aggregation(Step):
         own = {} if self.owner is None else execution.options[self.owner].get(self.kind, {})
         options = own | dict(self.options)
         operator = self.operator(execution)
+        counting = {} if self.counting is None else self.counting.arguments
         if execution.world.other_operators:
             known = getattr(operator, "__dict__", ())
-            return {name: value for name, value in options.items() if name in known}
+            return {name: value for name, value in options.items() if name in known} | counting
         if options and isinstance(operator, Operator):
             # What the quantifier itself says, as the axis, would meet an option of that name.
             operator.check_overrides(**options)
-        return options
+        return options | counting
+
+    @property
+    def name(self) -> str:
+        """What it is called, for people."""
+        return self.kind if self.counting is None else self.counting.name
 
     @property
     def empty(self) -> float:
         """The truth of a quantifier over nothing."""
-        return QUANTIFIERS[self.kind].neutral
+        if self.counting is None:
+            return QUANTIFIERS[self.kind].of_nothing(None)
+        return self.counting.of_nothing
 
 
 @dataclass(frozen=True)
@@ -243,7 +254,7 @@ class Quantify(Aggregation):
         if not self.divided:
             return found.aggregate(operator, self.empty, options)
         part = join_replicas(operator, found.part(require_aggregator(operator), options), options)
-        return operator.finish(part, self.empty)
+        return operator.finish(part, self.empty, **options)
 
     def may_stack(self, world: World) -> bool:
         is_plain = isinstance(self.range, OverAxes) and self.range.mask is None
@@ -251,7 +262,7 @@ class Quantify(Aggregation):
         return is_plain and isinstance(operator, Aggregator)
 
     def describe(self) -> str:
-        return f"{self.kind} {self.range.describe()}" + (", joined across replicas" if self.divided else "")
+        return f"{self.name} {self.range.describe()}" + (", joined across replicas" if self.divided else "")
 
 
 @dataclass(frozen=True)
@@ -269,7 +280,7 @@ class KeepPart(Aggregation):
         return self.range.operands(execution).part(require_aggregator(operator), options)
 
     def describe(self) -> str:
-        return f"part of {self.kind} {self.range.describe()}"
+        return f"part of {self.name} {self.range.describe()}"
 
 
 @dataclass(frozen=True)
@@ -285,31 +296,27 @@ class OnesAndZeros(Step):
         return "weights 1 and 0"
 
 
-def require_aggregator(operator: Any) -> Aggregator:
-    """The operator; raise unless it can join parts."""
-    if not isinstance(operator, Aggregator):
-        raise LogicTypeError(
-            "A quantifier in chunks, or over data that replicas share, needs an aggregator of "
-            f"ltn.fuzzy_ops; got {operator!r}."
-        )
-    return operator
+def plan_quantifier(
+    planner: Planner, node: Quantifier, frame: Frame, owner: int | None, negated: bool = False
+) -> Rule:
+    """The value of a quantified formula over the axes of a frame; where it is `negated`, of its negation."""
+    found = yield from plan_range(planner, node, frame, owner)
+    divided = is_divided(planner, node) or has_own_sample(planner, node, frame)
+    return planner.add(
+        Quantify(node.kind, node.hyperparameters, owner, what_counts(planner, node, negated), found, divided)
+    )
 
 
-def join_replicas(operator: Aggregator, part: Part, options: dict[str, Any]) -> Part:
-    """The parts of all replicas as one."""
-    # Stacked, so that replicas meet once for both tensors.
-    statistics, weights = tf.unstack(replicas.stack(tf.stack(part)), axis=1)
-    return operator.merge(Part(statistics, weights), **options)
+def what_counts(planner: Planner, node: Quantifier, negated: bool = False) -> Counting | None:
+    """What a quantifier counts; None for one that does not."""
+    return None if node.count is None else counting_of(planner, node, negated)
 
 
-def plan_quantifier(planner: Planner, request: FormulaIn) -> Rule:
-    """The value of a quantified formula over the axes of a frame."""
-    node = request.node
-    if not isinstance(node, Quantifier):
-        raise RuntimeError(f"`{node}` is not a quantifier.")
-    found = yield from plan_range(planner, node, dict(request.frame), request.owner)
-    divided = is_divided(planner, node) or has_own_sample(planner, node, dict(request.frame))
-    return planner.add(Quantify(node.kind, node.hyperparameters, request.owner, found, divided))
+def _plan_body(planner: Planner, node: Quantifier, frame: Frame, owner: int | None) -> Rule:
+    """The values that a quantifier aggregates."""
+    if node.count is not None:
+        return (yield from plan_counted(planner, node, frame, owner))
+    return (yield planner.formula(node.body, frame, owner))
 
 
 def plan_range(
@@ -328,13 +335,13 @@ def plan_range(
         mask = None if node.guard is None else (yield planner.guard(node.guard, outer))
         if planner.settings.traced and has_variables(planner, node):
             yield planner.formula(node.body, narrow(planner, node, outer), owner)
-        body = yield planner.formula(node.body, outer, owner)
+        body = yield from _plan_body(planner, node, outer, owner)
         return OverAxes(
             body, bound, mask, tuple(filter(None, (add_weights(planner, axis) for axis in bound)))
         )
     label, left = selected
     inner = planner.frames.replace(outer, label)
-    body = yield planner.formula(node.body, inner, owner)
+    body = yield from _plan_body(planner, node, inner, owner)
     tuples = planner.frames.tuples(label)
     if tuples is None:
         raise RuntimeError("A guard with variables selects tuples.")

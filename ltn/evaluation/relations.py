@@ -14,6 +14,7 @@ from ltn.core import axes
 from ltn.errors import LogicValueError
 from ltn.evaluation.joins import distinct
 from ltn.language import Domain
+from ltn.language.names import written
 from ltn.markup import Markup, element, table
 
 Rows = NDArray[np.int32]
@@ -126,7 +127,7 @@ class Relation:
     @property
     def heading(self) -> str:
         """How it is applied, as in `lives_in(people, towns)`."""
-        return f"{self.name}({', '.join(domain.name for domain in self.domains)})"
+        return f"{written(self.name)}({', '.join(written(domain.name) for domain in self.domains)})"
 
     @property
     def size(self) -> str:

@@ -7,8 +7,13 @@ divided among the replicas, and the individuals of the other are gathered first,
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
 import tensorflow as tf
+
+from ltn.errors import LogicTypeError
+from ltn.fuzzy_ops import Aggregator
+from ltn.fuzzy_ops.aggregation import Part
 
 # The variables that a quantifier binds together: one, or those of a `diag`.
 Group = Sequence[str]
@@ -67,3 +72,20 @@ def variables_to_gather(paths: Collection[Sequence[Group]], paired: Iterable[Gro
                     found.update(group)
         if len(found) == before:
             return found
+
+
+def require_aggregator(operator: Any) -> Aggregator:
+    """The operator; raise unless it can join parts."""
+    if not isinstance(operator, Aggregator):
+        raise LogicTypeError(
+            "A quantifier in chunks, or over data that replicas share, needs an aggregator of "
+            f"ltn.fuzzy_ops; got {operator!r}."
+        )
+    return operator
+
+
+def join_replicas(operator: Aggregator, part: Part, options: dict[str, Any]) -> Part:
+    """The parts of all replicas as one."""
+    # Stacked, so that replicas meet once for both tensors.
+    statistics, weights = tf.unstack(stack(tf.stack(part)), axis=1)
+    return operator.merge(Part(statistics, weights), **options)

@@ -18,7 +18,7 @@ from ltn.core.symbols import Batch, Symbol
 from ltn.evaluation import tuples
 from ltn.evaluation.bounds import check_inside
 from ltn.evaluation.calls import Call, Output, RunOutput
-from ltn.evaluation.first_layer import FirstLayer
+from ltn.evaluation.first_layer import ByArgument, by_argument
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.plan import Execution, Step, Value
@@ -83,9 +83,9 @@ class NetworkRun(Step):
         """The outputs of the calls that are made."""
         independent = _rows_are_independent(symbol)
         if independent and _are_on_several_axes(calls):
-            first = FirstLayer.of(symbol.network)
-            if first is not None and not first.is_cast:
-                return _run_by_layers(symbol, first, calls)
+            parts = by_argument(symbol.network)
+            if parts is not None:
+                return _run_by_argument(symbol, parts, calls)
         batches = [symbol.batch(terms) for terms in calls]
         as_list = len(calls[0]) > 1
         if independent and len({batch.shapes for batch in batches}) == 1:
@@ -296,22 +296,22 @@ def _are_on_several_axes(calls: Sequence[Sequence[Term]]) -> bool:
     return any(len({tuple(term.free_vars) for term in terms}) > 1 for terms in calls)
 
 
-def _run_by_layers(symbol: Symbol, first: FirstLayer, calls: Sequence[Sequence[Term]]) -> list[Output]:
-    """The outputs of a network whose first layer is applied to each argument on its own axis."""
+def _run_by_argument(symbol: Symbol, network: ByArgument, calls: Sequence[Sequence[Term]]) -> list[Output]:
+    """The outputs of a network that is computed argument by argument."""
     products: list[tf.Tensor] = []
     parts: dict[int, Batch] = {}
     together = [number for number, terms in enumerate(calls) if len({tuple(t.free_vars) for t in terms}) == 1]
     if together:
         batches = [symbol.batch(calls[number]) for number in together]
-        products.append(first.joint_products([batch.tensors for batch in batches]))
+        products.append(network.joint_products([batch.tensors for batch in batches]))
         parts.update(zip(together, batches, strict=True))
     for number, terms in enumerate(calls):
         if number not in parts:
             parts[number] = symbol.outline(terms)
-            products.append(first.products(terms))
+            products.append(network.products(terms))
     whole = products[0] if len(products) == 1 else tf.concat(products, axis=0)
     size, shapes = axes.size_of(whole, 0), parts[0].shapes
-    rows = symbol.check_run(lambda: first.finish(whole), shapes, size, "one list of tensors")
+    rows = symbol.check_run(lambda: network.finish(whole), shapes, size, "one list of tensors")
     returned = _run_output(symbol, rows, list(parts.values()))
     places = {number: place for place, number in enumerate(parts)}
     return [Output(returned, places[number], parts[number]) for number in range(len(calls))]

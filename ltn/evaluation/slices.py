@@ -74,6 +74,11 @@ def map_slices(
                     found = surroundings(function=lambda _: compute_slice(k, values), training=training)
                 mine = [tensor[k] for tensor in upstream]
                 slopes = tape.gradient(found, sources, mine, tf.UnconnectedGradients.ZERO)
+                # Those of constants may be sparse, and a slice may forget the features.
+                slopes = [
+                    tf.ensure_shape(tf.convert_to_tensor(slope), source.shape)
+                    for slope, source in zip(slopes, sources, strict=True)
+                ]
                 return k + 1, [old + new for old, new in zip(total, slopes, strict=True)]
 
             start = tf.constant(0), [tf.zeros_like(source) for source in sources]

@@ -22,6 +22,8 @@ class Space(Protocol):
     """How formulas are evaluated."""
 
     semantics: Any
+    # Whether negation is an operator; else formulas come in normal form, and what is negated negates itself.
+    negates: bool
 
     def prepare(self, formula: Node) -> Node:
         """The formula as it is evaluated."""
@@ -44,6 +46,8 @@ class Space(Protocol):
 
 class TruthSpace:
     """Values are truths; negation is an operator like any other."""
+
+    negates = True
 
     def __init__(self, semantics: BaseSemantics):
         self.semantics: Any = semantics
@@ -69,6 +73,8 @@ class TruthSpace:
 
 class LogSpace:
     """Values are logarithms of truths, of formulas in negation normal form."""
+
+    negates = False
 
     def __init__(self, semantics: BaseSemantics):
         self.semantics: Any = semantics

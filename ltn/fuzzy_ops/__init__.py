@@ -2,8 +2,9 @@
 
 Connectives are called `op(x, y)`, aggregators `op(xs, axis=None, keepdims=False, mask=None)`; a
 hyper-parameter can be overridden in the call, as `op(xs, p=6)`. Names and values are those of the
-reference API; `Implies_Sigmoidal`, the aggregators `Aggreg_ProbSum`, `Aggreg_AndLuk` and `Aggreg_OrLuk`, and
-the operators on log-truths (`And_Log`, `Or_Log`, `Aggreg_LogMean`, `Aggreg_LogMeanExp`) come on top.
+reference API; `Implies_Sigmoidal`, the aggregators `Aggreg_ProbSum`, `Aggreg_AndLuk` and `Aggreg_OrLuk`, the
+operators on log-truths (`And_Log`, `Or_Log`, `Aggreg_LogMean`, `Aggreg_LogMeanExp`), and those that count,
+`op(xs, axis=None, least=2, most=3)` (`Count_Prod`, `Count_Godel`, `Count_Luk`, `Count_Log`), come on top.
 """
 
 import sys
@@ -37,6 +38,7 @@ from ltn.fuzzy_ops.connectives import (
     Or_Max,
     Or_ProbSum,
 )
+from ltn.fuzzy_ops.counts import Count, Count_Godel, Count_Luk, Count_Prod
 from ltn.fuzzy_ops.implications import (
     Implies_Godel,
     Implies_Goguen,
@@ -49,6 +51,7 @@ from ltn.fuzzy_ops.logspace import (
     Aggreg_LogMean,
     Aggreg_LogMeanExp,
     And_Log,
+    Count_Log,
     Or_Log,
     log1mexp,
     log_truth,
@@ -75,6 +78,11 @@ __all__ = [
     "And_Min",
     "And_Prod",
     "Connective",
+    "Count",
+    "Count_Godel",
+    "Count_Log",
+    "Count_Luk",
+    "Count_Prod",
     "Equiv",
     "Implies_Godel",
     "Implies_Goguen",

@@ -42,6 +42,8 @@ class Aggregator(Operator):
     empty: ClassVar[float]
     # Whether a part counts in the whole as many times as it has values, as in a mean but not in a sum.
     parts_weigh: ClassVar[bool] = True
+    # Whether a statistic is several numbers, on an axis of its own at the end.
+    is_vector: ClassVar[bool] = False
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -95,7 +97,7 @@ class Aggregator(Operator):
             mask,
             axis=positive_axes(axis, max(ranks)),
             keepdims=bool(keepdims),
-            empty=self.empty if empty is None else check_empty(empty),
+            empty=self._truth_of_nothing(empty, hyperparameters),
             **extra,
             **hyperparameters,
         )
@@ -144,7 +146,7 @@ class Aggregator(Operator):
             rank=xs.shape.rank,
             axis=axes,
             keepdims=True,
-            empty=self.empty if empty is None else check_empty(empty),
+            empty=self._truth_of_nothing(empty, hyperparameters),
             **extra,
             **hyperparameters,
         )
@@ -182,8 +184,9 @@ class Aggregator(Operator):
         rank = max(tensor.shape.rank for tensor in (xs, mask, weights) if tensor is not None)
         axes = positive_axes(axis, rank)
         xs, selection = self._select(xs, mask, weights, axes, segments)
-        statistic = self._statistic(xs, selection, **hyperparameters)
-        weight = tf.broadcast_to(self._weight(xs, selection), tf.shape(statistic))
+        statistic = self._as_part(self._statistic(xs, selection, **hyperparameters), **hyperparameters)
+        weight = self._weight(xs, selection)
+        weight = tf.broadcast_to(weight[..., tf.newaxis] if self.is_vector else weight, tf.shape(statistic))
         return Part(selection.as_result(statistic), selection.as_result(weight))
 
     def join(self, parts: Sequence[Part], empty: float | None = None, **overrides: Any) -> tf.Tensor:
@@ -191,7 +194,7 @@ class Aggregator(Operator):
         if not isinstance(parts, list | tuple) or not parts or not isinstance(parts[0], Part):
             raise LogicTypeError(f"`parts` is a list of what `part` returned, not empty; got {parts!r}.")
         stacked = Part(*(tf.stack(tensors) for tensors in zip(*parts, strict=True)))
-        return self.finish(self.merge(stacked, **overrides), empty)
+        return self.finish(self.merge(stacked, **overrides), empty, **overrides)
 
     def merge(self, parts: Part, **overrides: Any) -> Part:
         """One part, from parts that are stacked along axis 0."""
@@ -203,11 +206,17 @@ class Aggregator(Operator):
         merged = self._join(statistics, selection, **hyperparameters), self._weight(statistics, selection)
         return Part(*map(selection.as_result, merged))
 
-    def finish(self, part: Part, empty: float | None = None) -> tf.Tensor:
+    def finish(self, part: Part, empty: float | None = None, **overrides: Any) -> tf.Tensor:
         """The aggregate of all values, from one part of all of them."""
-        value = self._value(part.statistic)
-        of_nothing = self._of_nothing(tf.constant(self.empty if empty is None else empty, value.dtype))
-        return tf.where(part.weight > 0.0, value, of_nothing)
+        hyperparameters = self._hyperparameters(overrides)
+        value = self._value(part.statistic, **hyperparameters)
+        of_nothing = self._truth_of_nothing(empty, hyperparameters)
+        weight = part.weight[..., 0] if self.is_vector else part.weight
+        return tf.where(weight > 0.0, value, self._of_nothing(tf.constant(of_nothing, value.dtype)))
+
+    def _truth_of_nothing(self, empty: float | None, hyperparameters: dict[str, Any]) -> float:
+        """The truth value of an empty selection, where a call says `empty`."""
+        return self.empty if empty is None else check_empty(empty)
 
     @classmethod
     def _evaluate(
@@ -225,7 +234,7 @@ class Aggregator(Operator):
             name: others.pop(name) for name in ("ids", "count", "rank") if name in others
         }
         xs, selection = cls._select(xs, mask, weights, axis, segments)
-        value = cls._value(cls._statistic(xs, selection, **others))
+        value = cls._value(cls._statistic(xs, selection, **others), **others)
         if selection.may_be_empty:
             of_nothing = cls._of_nothing(tf.constant(empty, xs.dtype))
             value = tf.where(selection.count > 0.0, value, of_nothing)
@@ -259,6 +268,12 @@ class Aggregator(Operator):
         """The mathematics, on `xs`, its `Statistics` and the hyper-parameters; shaped as these statistics."""
 
     @staticmethod
+    def _as_part(*args: Any, **kwargs: Any) -> tf.Tensor:
+        """The statistic, under the hyper-parameters, in the shape that it has for any number of values."""
+        statistic: tf.Tensor = args[0]
+        return statistic
+
+    @staticmethod
     def _weight(xs: tf.Tensor, selection: Statistics) -> tf.Tensor:
         """How much some of the values weigh in the whole."""
         return selection.count
@@ -269,8 +284,9 @@ class Aggregator(Operator):
         """The statistic of the whole, from those of its parts, their `Statistics`, the hyper-parameters."""
 
     @staticmethod
-    def _value(statistic: tf.Tensor) -> tf.Tensor:
-        """The aggregate, from the statistic of all values."""
+    def _value(*args: Any, **kwargs: Any) -> tf.Tensor:
+        """The aggregate, from the statistic of all values and the hyper-parameters."""
+        statistic: tf.Tensor = args[0]
         return statistic
 
     @staticmethod

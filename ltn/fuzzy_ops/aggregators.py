@@ -135,7 +135,7 @@ class Aggreg_ProbSum(Aggregator):
         return selection.product(parts)
 
     @staticmethod
-    def _value(statistic: tf.Tensor) -> tf.Tensor:
+    def _value(statistic: tf.Tensor, **hyperparameters: Any) -> tf.Tensor:
         return 1.0 - statistic
 
 
@@ -163,7 +163,7 @@ class Aggreg_AndLuk(Aggregator):
         return selection.total(parts)
 
     @staticmethod
-    def _value(statistic: tf.Tensor) -> tf.Tensor:
+    def _value(statistic: tf.Tensor, **hyperparameters: Any) -> tf.Tensor:
         return tf.nn.relu(1.0 - statistic)
 
 
@@ -190,7 +190,7 @@ class Aggreg_OrLuk(Aggregator):
         return selection.total(parts)
 
     @staticmethod
-    def _value(statistic: tf.Tensor) -> tf.Tensor:
+    def _value(statistic: tf.Tensor, **hyperparameters: Any) -> tf.Tensor:
         return tf.minimum(statistic, 1.0)
 
 
@@ -270,7 +270,7 @@ class Aggreg_pMeanError(_PowerMean):
         return _power_mean(xs, selection, p, stable, of_errors=True)
 
     @staticmethod
-    def _value(statistic: tf.Tensor) -> tf.Tensor:
+    def _value(statistic: tf.Tensor, **hyperparameters: Any) -> tf.Tensor:
         return 1.0 - statistic
 
 

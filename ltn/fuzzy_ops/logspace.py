@@ -15,8 +15,9 @@ import tensorflow as tf
 from ltn._private import custom_gradient
 from ltn.fuzzy_ops.aggregation import Aggregator
 from ltn.fuzzy_ops.aggregators import PowerAggregator
-from ltn.fuzzy_ops.arguments import check_scalar, truth_values
+from ltn.fuzzy_ops.arguments import as_flag, check_scalar, truth_values
 from ltn.fuzzy_ops.base import Connective, eps
+from ltn.fuzzy_ops.counts import CountBounds, Distribution
 from ltn.fuzzy_ops.selection import Statistics
 
 # Below any logit, so that the false one of two alternatives takes no gradient; and finite, so that no
@@ -151,6 +152,61 @@ class Aggreg_LogMeanExp(PowerAggregator):
     @staticmethod
     def _join(parts: tf.Tensor, selection: Statistics, p: int | tf.Tensor) -> tf.Tensor:
         return _log_mean_exp(parts, selection, p)
+
+    @staticmethod
+    def _of_nothing(empty: tf.Tensor) -> tf.Tensor:
+        return log_truth(empty)
+
+
+@dataclass(frozen=True)
+class Count_Log(Distribution):
+    """Log-probability of the count: the logarithm of Count_Prod's value, of log-truths l_i = log x_i.
+
+    C(l_1, ..., l_n) = log of the sum over the sets I of true ones, least <= |I| <= most, of
+
+        exp(sum_{i in I} l_i + sum_{i not in I} m_i),
+
+    with m_i = log(1 - exp(l_i)). `log_zero` where there are too few values. `xs` of any shape, reduced along
+    `axis`. With `log_odds=True` the values are l_i - m_i, which keep all their digits also near truth 1; a
+    theory takes them from networks so. The gradient is a softmax over the ways to reach the count: it does
+    not vanish however far from it the values are.
+
+    >>> import math
+    >>> [round(math.exp(Count_Log()([math.log(0.5)] * 3, least=k, most=k)), 3) for k in range(5)]
+    [0.125, 0.375, 0.375, 0.125, 0.0]
+    """
+
+    _one: ClassVar[float] = 0.0
+
+    def _hyperparameters(self, overrides: dict[str, Any]) -> dict[str, Any]:
+        others = {name: value for name, value in overrides.items() if name != "log_odds"}
+        log_odds = as_flag("`log_odds`", overrides.get("log_odds", False))
+        return super()._hyperparameters(others) | {"log_odds": log_odds}
+
+    @staticmethod
+    def _times(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+        return x + y
+
+    @classmethod
+    def _plus(cls, xs: tf.Tensor, axis: int, keepdims: bool = False) -> tf.Tensor:
+        return tf.maximum(tf.reduce_logsumexp(xs, axis, keepdims), cls._zero(xs.dtype))
+
+    @staticmethod
+    def _zero(dtype: tf.DType) -> float:
+        # Below the product of any truths, and so that the sum of two is finite.
+        return max(float(dtype.min), float(tf.float32.min)) / 4.0
+
+    @classmethod
+    def _rows(cls, xs: tf.Tensor, selection: Statistics, log_odds: bool) -> tf.Tensor:
+        xs = selection.keep(xs, cls._zero(xs.dtype))
+        both = (tf.math.log_sigmoid(-xs), tf.math.log_sigmoid(xs)) if log_odds else (log1mexp(xs), xs)
+        return tf.stack(both, -1)
+
+    @classmethod
+    def _value(cls, statistic: tf.Tensor, bounds: CountBounds, **_: Any) -> tf.Tensor:
+        found = super()._value(statistic, bounds)
+        is_impossible = found < 0.5 * cls._zero(found.dtype)
+        return tf.where(is_impossible, tf.constant(log_zero, found.dtype), found)
 
     @staticmethod
     def _of_nothing(empty: tf.Tensor) -> tf.Tensor:

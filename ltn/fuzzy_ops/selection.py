@@ -6,6 +6,9 @@ import math
 
 import tensorflow as tf
 
+from ltn.checks import size_of
+from ltn.fuzzy_ops.folding import Folding, fold_rows, fold_segments
+
 
 class Statistics(abc.ABC):
     """The statistics of the selected values that all aggregators are written in.
@@ -49,6 +52,13 @@ class Statistics(abc.ABC):
 
     @abc.abstractmethod
     def _max(self, values: tf.Tensor) -> tf.Tensor: ...
+
+    @abc.abstractmethod
+    def fold(self, values: tf.Tensor, folding: Folding) -> tf.Tensor:
+        """All values as one; each is a row, on an axis of its own at the end, and so is what they give.
+
+        Those that are not selected must be rows that change nothing.
+        """
 
     @functools.cached_property
     def count(self) -> tf.Tensor:
@@ -137,6 +147,15 @@ class Selection(Statistics):
             return super().mean(values)
         return tf.reduce_mean(values, self.axis, keepdims=self._keepdims)
 
+    def fold(self, values: tf.Tensor, folding: Folding) -> tf.Tensor:
+        kept = [axis for axis in range(values.shape.rank) if axis not in self.axis]
+        number = math.prod(size_of(values, axis) for axis in self.axis)
+        shape = [number, *(size_of(values, axis) for axis in kept)]
+        found = fold_rows(tf.reshape(tf.transpose(values, [*self.axis, *kept]), shape), folding)
+        for axis in sorted(self.axis) if self._keepdims else ():
+            found = tf.expand_dims(found, axis)
+        return found
+
     def _number(self) -> tf.Tensor:
         if self.mask is not None:
             return self._sum(tf.cast(self.mask, tf.int32))
@@ -188,6 +207,9 @@ class Segments(Statistics):
 
     def as_result(self, statistic: tf.Tensor, keepdims: bool = False) -> tf.Tensor:
         return statistic
+
+    def fold(self, values: tf.Tensor, folding: Folding) -> tf.Tensor:
+        return fold_segments(values, self.ids, self.segments, folding)
 
     def _number(self) -> tf.Tensor:
         if self.mask is not None:

@@ -12,7 +12,6 @@ from ltn.core import Formula, Proposition
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation, Sampling
 from ltn.evaluation.plan import Options
-from ltn.evaluation.relations import Relation
 from ltn.evaluation.spaces import Space, space_of
 from ltn.fuzzy_ops.base import Operator
 from ltn.knowledge import rule_files
@@ -113,13 +112,6 @@ class Axiom:
         """The syntax tree; None where the axiom is Python code."""
         return self.formula if isinstance(self.formula, Node) else None
 
-    @property
-    def variables(self) -> list[str]:
-        """The variables that the formula quantifies."""
-        nodes = self.tree.walk() if self.tree is not None else ()
-        bound = (variable for node in nodes if isinstance(node, Quantifier) for variable in node.variables)
-        return list(dict.fromkeys(bound))
-
 
 class AxiomList(list[Axiom]):
     """The axioms of a theory in order of declaration; to change it is refused, since nothing would follow."""
@@ -198,8 +190,8 @@ class KnowledgeBase:
         """Add the formulas of a text, of a file, or of a list.
 
         A text has a formula on each line; indented lines continue it. `name: formula` names an axiom; `#`
-        begins a comment. The formulas of a list are written likewise, or are syntax trees. After an error
-        none is added.
+        begins a comment; `define name(x): formula` is a definition, which all of the text may use. The
+        formulas of a list are written likewise, or are syntax trees. After an error none is added.
         """
         return rule_files.add(self, text)
 
@@ -212,13 +204,8 @@ class KnowledgeBase:
         self._notify()
 
     def write(self, path: str | Path) -> None:
-        """Write the axioms to a file that `axioms` reads, with their names, weights and domains."""
+        """Write definitions and axioms to a file that `axioms` reads, with names, weights and domains."""
         rule_files.write(self, path)
-
-    @property
-    def known(self) -> dict[str, Relation]:
-        """The relations of the language by name."""
-        return self.language.known
 
     @property
     def axiom_list(self) -> AxiomList:
@@ -247,16 +234,26 @@ class KnowledgeBase:
     def open_variables(self) -> list[str]:
         """The variables of the axioms that need data, in order of appearance."""
         groundings = self.language.groundings()
-        used = dict.fromkeys(variable for axiom in self.axiom_list for variable in axiom.variables)
+        used = dict.fromkeys(variable for axiom in self.axiom_list for variable in self._bound_in(axiom))
         return [variable for variable in used if groundings.source(variable) is None]
 
     def check_complete(self, data: Mapping[str, Any]) -> None:
         """Raise where an axiom mentions a variable that has no individuals, even with these data."""
         groundings = self.language.groundings(data)
         for axiom in self.axiom_list:
-            for variable in axiom.variables:
+            for variable in self._bound_in(axiom):
                 if groundings.source(variable) is None:
                     raise LogicValueError(f"Axiom '{axiom.name}': {groundings.explain_missing(variable)}")
+
+    def _trees_of(self, axiom: Axiom) -> list[Node]:
+        """The formula of an axiom, and those that definitions in it stand for; none of Python code."""
+        return [] if axiom.tree is None else self.signature.trees_of(axiom.tree)
+
+    def _bound_in(self, axiom: Axiom) -> list[str]:
+        """The variables that an axiom quantifies, also within definitions."""
+        nodes = (node for tree in self._trees_of(axiom) for node in tree.walk())
+        bound = (variable for node in nodes if isinstance(node, Quantifier) for variable in node.variables)
+        return list(dict.fromkeys(bound))
 
     # Operators
 
@@ -290,7 +287,7 @@ class KnowledgeBase:
             stale = self.operators.set(values)
         else:
             found = self.find(axiom)
-            stale = self.operators.set_for(found.name, found.tree, values)
+            stale = self.operators.set_for(found.name, self._trees_of(found), values)
         if stale:
             self._notify()
 
@@ -309,7 +306,7 @@ class KnowledgeBase:
                 raise LogicValueError(f"Axiom '{axiom.name}': {error}") from error
             self._adopt(axiom)
         for name, values in own.items():
-            operators.set_for(name, self.find(name).tree, values)
+            operators.set_for(name, self._trees_of(self.find(name)), values)
         self._shares = self._new_shares()
 
     # Evaluation
@@ -361,7 +358,7 @@ class KnowledgeBase:
         if isinstance(formula, Node):
             self.signature.check_formula(formula, text)
             self.signature.check_closed(formula, text)
-            self._check_options(*with_text(formula, text))
+            self.check_options(*with_text(formula, text))
         elif not callable(formula):
             raise LogicTypeError(f"An axiom is text or a callable; got {formula!r}.")
         check_name(name, "an axiom")
@@ -374,7 +371,8 @@ class KnowledgeBase:
         elif proposition_of(name) not in self.language.propositions:
             self.signature.check_new(proposition_of(name), "a proposition")
 
-    def _check_options(self, formula: Node, text: str) -> None:
+    def check_options(self, formula: Node, text: str) -> None:
+        """Raise where a formula, read from a text, sets options of quantifiers that operators lack."""
         for node in self.space.prepare(formula).walk():
             if isinstance(node, Quantifier) and node.hyperparameters:
                 operator = getattr(self.semantics, QUANTIFIERS[node.kind].operator)

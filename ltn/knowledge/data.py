@@ -2,14 +2,16 @@
 
 A batch is a dictionary from names of variables, or of domains, to individuals, (k, *features) each. Users
 give one such dictionary, or a DataFrame with a column for each; a data set or a generator of them; or nothing
-where the axioms need no data. Individuals that have names may be given by name. The rows may have weights,
-which are one more column of a batch.
+where the axioms need no data. Individuals may be given by name or by index, see `places`. The rows may have
+weights, which are one more column of a batch.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import keras
@@ -17,15 +19,17 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
+from ltn import errors
 from ltn.errors import LogicTypeError, LogicValueError, NotFiniteError
 from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.fuzzy_ops.arguments import LARGEST_WEIGHT
+from ltn.knowledge.places import PlacedBatches, are_indices, lookup, place_batch, read_places
 from ltn.language import Domain, Signature
 from ltn.language.names import list_names, nearest
 
 Data = Mapping[str, Any]
 # What a batch holds where the axioms need no data (tf.data has no empty elements); not a legal name.
-NOTHING = "no data"
+NOTHING = "no\ndata"
 # The columns of a batch that are not individuals.
 OTHERS = (NOTHING, ROW_WEIGHTS)
 
@@ -38,8 +42,7 @@ def read_individuals(name: str, domain: Domain, values: Any) -> Any:
 
     Values that are known now are checked; those of tensors in a graph are not known.
     """
-    names = _names_in(values)
-    array = _numbers(name, values if names is None else _features_of(name, domain, names))
+    array = _numbers(name, values)
     if array.shape.rank is None:
         # In code that was compiled for numbers with and without their feature axis.
         array = tf.reshape(array, [-1, *domain.shape])
@@ -48,35 +51,6 @@ def read_individuals(name: str, domain: Domain, values: Any) -> Any:
     if tf.executing_eagerly():
         check_values(name, domain, array.numpy())
     return array
-
-
-def _names_in(values: Any) -> list[str] | None:
-    """The names by which individuals are given; None where they are given by numbers."""
-    is_array = isinstance(values, pd.Series | np.ndarray)
-    if tf.is_tensor(values) or (is_array and pd.api.types.is_numeric_dtype(values.dtype)):
-        return None
-    cells = values.tolist() if is_array else values
-    is_list = isinstance(cells, list | tuple) and bool(cells)
-    return list(cells) if is_list and all(isinstance(cell, str) for cell in cells) else None
-
-
-def _features_of(name: str, domain: Domain, names: Sequence[str]) -> np.ndarray:
-    """The features of the individuals with some names."""
-    if domain.names is None or domain.features is None:
-        raise LogicTypeError(
-            f"The data of '{name}' must be numbers of one shape; got names, as {names[0]!r}. The individuals "
-            f"of the domain '{domain.name}' have no names of fixed features."
-        )
-    places = {known: place for place, known in enumerate(domain.names)}
-    for row, given in enumerate(names):
-        if given not in places:
-            close = nearest(given, domain.names)
-            hint = f"did you mean '{close}'?" if close else f"they are: {list_names(domain.names)}."
-            raise LogicValueError(
-                f"The data of '{name}' name {given!r} in row {row}, which is no individual of the domain "
-                f"'{domain.name}'; {hint}"
-            )
-    return domain.features[[places[given] for given in names]]
 
 
 def _numbers(name: str, values: Any) -> tf.Tensor:
@@ -128,9 +102,7 @@ def check_values(name: str, domain: Domain, values: np.ndarray, may_be_nan: bool
     inside = domain.contains(values) | excused
     _check_all(inside, f"leave the bounds {domain.bounds} of the domain", name, domain)
     if domain.features is not None:
-        axes = tuple(range(2, values.ndim + 1))
-        known = np.all(values[:, np.newaxis] == domain.features[np.newaxis], axis=axes).any(axis=1)
-        _check_all(known | excused, "are not individuals of the finite domain", name, domain)
+        _check_all(domain.has(values) | excused, "are not individuals of the finite domain", name, domain)
 
 
 def _check_all(inside: np.ndarray, what: str, name: str, domain: Domain) -> None:
@@ -150,9 +122,16 @@ def read_batch(signature: Signature, data: Any) -> dict[str, Any]:
     columns = as_columns(data)
     _check_names(signature, columns)
     return {
-        name: values if name in OTHERS else read_individuals(name, domain_of(signature, name), values)
+        name: values if name in OTHERS else _read_column(signature, name, values)
         for name, values in columns.items()
     }
+
+
+def _read_column(signature: Signature, name: str, values: Any) -> Any:
+    """The individuals under a name: their features, or where they stand in their domain."""
+    domain = domain_of(signature, name)
+    places = read_places(signature, name, domain, values)
+    return read_individuals(name, domain, values) if places is None else places
 
 
 def as_columns(data: Any) -> Data:
@@ -168,15 +147,12 @@ def as_columns(data: Any) -> Data:
 
 
 def labels_in(data: Data) -> dict[str, list[Any]]:
-    """What the rows of data are called: their names, or the labels of an index that is not just numbers."""
-    found: dict[str, list[Any]] = {}
-    for name, values in data.items():
-        names = _names_in(values)
-        if names is not None:
-            found[name] = names
-        elif isinstance(values, pd.Series) and not isinstance(values.index, pd.RangeIndex):
-            found[name] = values.index.tolist()
-    return found
+    """What the rows of data are called by the index of a DataFrame, where that is not just numbers."""
+    return {
+        name: values.index.tolist()
+        for name, values in data.items()
+        if isinstance(values, pd.Series) and not isinstance(values.index, pd.RangeIndex)
+    }
 
 
 def _check_names(signature: Signature, names: Iterable[str]) -> None:
@@ -289,10 +265,9 @@ def read_data(
     if isinstance(x, tf.data.Dataset):
         return read_dataset(signature, x, check_complete)
     if isinstance(x, keras.utils.PyDataset):
-        return x
+        return PlacedBatches(signature, x)
     if isinstance(x, Iterator):
-        # Keras wants each batch in a tuple.
-        return ((batch,) if isinstance(batch, Mapping) else batch for batch in x)
+        return (place_batch(signature, batch, number) for number, batch in enumerate(x))
     raise LogicTypeError(
         "Data are a dictionary from names of variables to arrays, as {'x': points}, or a data set of "
         f"such dictionaries; got a {type(x).__name__}."
@@ -315,9 +290,13 @@ def read_dataset(
             f"this one yields {spec}."
         )
     _check_names(signature, spec)
+    find = {}
     for name, tensor in spec.items():
         try:
-            _check_shape(name, domain_of(signature, name), tuple(tensor.shape))
+            if tensor.dtype == tf.string and tensor.shape.rank == 1:
+                find[name] = lookup(signature, name, domain_of(signature, name))
+            elif not are_indices(signature, domain_of(signature, name), tensor):
+                _check_shape(name, domain_of(signature, name), tuple(tensor.shape))
         except LogicValueError as error:
             raise LogicValueError(
                 f"{error} A data set yields batches: `dataset.batch(32)` makes them."
@@ -326,9 +305,23 @@ def read_dataset(
     check_complete(spec)
 
     def read(x: Data, y: Any = None, weights: Any = None) -> dict[str, Any]:
-        return with_weights(read_batch(signature, x), weights)
+        placed = {name: find[name](values) if name in find else values for name, values in x.items()}
+        return with_weights(read_batch(signature, placed), weights)
 
     return dataset.map(read)
+
+
+@contextlib.contextmanager
+def as_logic_errors() -> Iterator[None]:
+    """Raise errors of data sets as what they were before TensorFlow wrapped them."""
+    try:
+        yield
+    except tf.errors.InvalidArgumentError as error:
+        found = re.search(r"(\w+Error): (In (?:a )?batch .*?)\n+Traceback", str(error), re.DOTALL)
+        kind = getattr(errors, found[1], None) if found else None
+        if found is None or kind is None:
+            raise
+        raise kind(found[2]) from None
 
 
 def check_no_targets(**given: Any) -> None:
@@ -373,8 +366,8 @@ def endless_batches(
     def epoch(rows: tf.Tensor) -> tf.data.Dataset:
         return tf.data.Dataset.from_tensor_slices(rows).batch(batch_size)
 
-    def batch(rows: tf.Tensor) -> dict[str, tf.Tensor]:
-        return {name: tf.gather(tensor, rows) for name, tensor in data.items()}
+    def batch(rows: tf.Tensor, whole: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        return {name: tf.gather(tensor, rows) for name, tensor in whole.items()}
 
     epochs = tf.data.Dataset.from_tensors(0).repeat().map(order)
     if done is not None:
@@ -382,4 +375,6 @@ def endless_batches(
         # Every order is drawn, so that each epoch has the one that it would have had.
         numbered = epochs.enumerate().filter(lambda number, _: number >= done // in_epoch)
         epochs = numbered.map(lambda _, rows: rows)
-    return epochs.flat_map(epoch).map(batch).prefetch(tf.data.AUTOTUNE)
+    # The graph of a function that read the data would keep them until Python looks for cycles.
+    whole = tf.data.Dataset.from_tensors(dict(data)).repeat()
+    return tf.data.Dataset.zip((epochs.flat_map(epoch), whole)).map(batch).prefetch(tf.data.AUTOTUNE)

@@ -9,7 +9,15 @@ import keras
 import tensorflow as tf
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.knowledge.data import Data, as_columns, check_some_count, read_batch, read_dataset, with_weights
+from ltn.knowledge.data import (
+    Data,
+    as_columns,
+    as_logic_errors,
+    check_some_count,
+    read_batch,
+    read_dataset,
+    with_weights,
+)
 from ltn.language import Signature
 
 
@@ -24,7 +32,8 @@ def all_rows(signature: Signature, data: Any) -> Data:
     if isinstance(data, tf.data.Dataset):
         if data.cardinality() == tf.data.INFINITE_CARDINALITY:
             raise _endless("data.take(10)")
-        return _join(iter(read_dataset(signature, data, lambda _: None)))
+        with as_logic_errors():
+            return _join(iter(read_dataset(signature, data, lambda _: None)))
     if isinstance(data, keras.utils.PyDataset):
         if data.num_batches is None:
             raise _endless("batches by an own `__len__`")

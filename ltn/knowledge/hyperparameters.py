@@ -5,7 +5,7 @@ The weight of an axiom is how often it counts: a number, or learned as the truth
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -66,17 +66,20 @@ class Hyperparameters:
         numbers = {name: value for name, value in checked.items() if name not in flags}
         return _assign(self._changed, numbers) or bool(changed)
 
-    def set_for(self, axiom: str, tree: Node | None, values: Mapping[str, Any]) -> bool:
-        """Change hyper-parameters for one axiom. Returns whether code must be compiled again."""
+    def set_for(self, axiom: str, trees: Sequence[Node], values: Mapping[str, Any]) -> bool:
+        """Change hyper-parameters for one axiom. Returns whether code must be compiled again.
+
+        `trees` are its formula, and those that definitions in it stand for; none if it is Python code.
+        """
         checked = self._read(values)
-        if tree is None:
+        if not trees:
             raise LogicValueError(f"The axiom '{axiom}' is Python code: its quantifiers are not known.")
-        quantifiers = [node for node in tree.walk() if isinstance(node, Quantifier)]
+        quantifiers = [node for tree in trees for node in tree.walk() if isinstance(node, Quantifier)]
         for name in checked:
             option, kind = _split(name)
             if not any(node.kind == kind and option not in dict(node.options) for node in quantifiers):
                 raise LogicValueError(
-                    f"The axiom '{axiom}' has no quantifier whose `{name}` could change: `{tree}`. "
+                    f"The axiom '{axiom}' has no quantifier whose `{name}` could change: `{trees[0]}`. "
                     "A value written in the text stays."
                 )
         return _assign(self._of_axioms.setdefault(axiom, {}), checked)

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ltn.checks import check_flag
+from ltn.checks import check_flag, layer_name
 from ltn.core import Function, Predicate, Proposition
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
@@ -99,7 +99,7 @@ class Language:
         """Declare constants of a domain; a variable of that domain then ranges over them.
 
         Args:
-            names: their names, as "a, b, c", or a list.
+            names: their names, as "a, b, 'New York'", or a list, as ["a", "b", "New York"].
             domain: their domain.
             values: their features, (k, *features).
             trainable: whether they are learned, as embeddings; by default if no values are given.
@@ -107,9 +107,15 @@ class Language:
                 domain, else in the range of `values`, else in [0, 1]. It draws those without values, and
                 the other starting points of reasoning.
             regularizer: a Keras regularizer for learned ones.
+
+        >>> language = Language()
+        >>> people = language.domain("people", shape=2)
+        >>> ann, bob = language.constants("ann, bob", people, values=[[0.0, 1.0], [2.0, 3.0]])
+        >>> bob
+        Individual(tensor=[2. 3.], free_vars=[])
         """
         _check_domain(domain)
-        chosen = self._names_of(names)
+        chosen = self.signature.names_of(names)
         trainable = values is None if trainable is None else check_flag("trainable", trainable)
         if values is None and not trainable:
             raise LogicValueError(
@@ -156,6 +162,10 @@ class Language:
         `values`; else over the data under the name of its domain; else over the individuals of its domain,
         learned ones as they are at that moment.
 
+        Where the individuals of its domain are known, data may tell which of them are meant: by name; or by
+        index, whole numbers (k,), in order of declaration. Where individuals are single numbers, a whole
+        number is the individual itself.
+
         Args:
             name: its name.
             domain: the domain of its individuals.
@@ -164,8 +174,10 @@ class Language:
         [variable] = self._declare_variables([name], domain, values)
         return variable
 
-    def variables(self, names: str, domain: Domain, values: Any = None) -> list[DeclaredVariable]:
-        """Declare several variables of a domain, as "x, y"; the arguments are those of `variable`."""
+    def variables(
+        self, names: str | Sequence[str], domain: Domain, values: Any = None
+    ) -> list[DeclaredVariable]:
+        """Declare several variables of a domain, as "x, y" or ["x", "y"]; else as `variable`."""
         return self._declare_variables(self.signature.names_of(names), domain, values)
 
     def predicate(self, name: str, domains: Domains, grounding: Any) -> Predicate:
@@ -179,7 +191,9 @@ class Language:
         """
         with self.signature.all_or_nothing():
             self.signature.add_predicate(name, domains)
-            predicate = grounding if isinstance(grounding, Predicate) else Predicate(grounding, name)
+            predicate = (
+                grounding if isinstance(grounding, Predicate) else Predicate(grounding, layer_name(name))
+            )
             try_network(predicate, self.signature.predicates[name])
             self.symbols[name] = predicate
         return predicate
@@ -195,7 +209,7 @@ class Language:
         """
         with self.signature.all_or_nothing():
             self.signature.add_function(name, domains, output)
-            function = grounding if isinstance(grounding, Function) else Function(grounding, name)
+            function = grounding if isinstance(grounding, Function) else Function(grounding, layer_name(name))
             try_network(function, self.signature.functions[name][0], output)
             self.symbols[name] = function
         return function
@@ -299,9 +313,8 @@ class Language:
 
     def groundings(self, data: Mapping[str, tf.Tensor] | None = None) -> Groundings:
         """What variables and constants denote, on a batch of data."""
-        tables = {name: table for table in self.individuals for name in table.names}
         batch = data if isinstance(data, LabelledData) else LabelledData(data or {})
-        return Groundings(self.signature, tables, self.choices, batch)
+        return Groundings(self.signature, self.individuals, self.choices, batch)
 
     def evaluation(
         self,
@@ -326,18 +339,6 @@ class Language:
             self.known,
             sampling,
         )
-
-    def _names_of(self, names: Any) -> list[Any]:
-        """The names of constants, from a text or a list."""
-        if isinstance(names, str):
-            return self.signature.names_of(names)
-        if not isinstance(names, Sequence):
-            raise LogicTypeError(
-                f"Names are one string, as 'a, b', or a list; got a {type(names).__name__}: {names!r}."
-            )
-        if not names:
-            raise LogicValueError("There is no name in the list of constants.")
-        return list(names)
 
     def _declare_variables(self, names: Sequence[str], domain: Domain, values: Any) -> list[DeclaredVariable]:
         _check_domain(domain)

@@ -15,14 +15,17 @@ from ltn.language import Domain
 
 
 def try_network(symbol: Symbol, domains: Sequence[Domain], output: Domain | None = None) -> None:
-    """Call the network of a symbol once on zeros, to build its weights and to check its shapes.
+    """Call the network of a symbol once, to build its weights and to check its shapes.
 
     Raises unless it returns features of the `output` domain.
     """
-    shapes = [part.shape for domain in domains for part in domain.parts or (domain,)]
-    if not isinstance(symbol.network, keras.Layer) or any(None in shape for shape in shapes):
+    parts = [part for domain in domains for part in domain.flat]
+    if not isinstance(symbol.network, keras.Layer) or any(None in part.shape for part in parts):
         return
-    terms = [Term(tf.zeros(shape), []) for shape in shapes]
+    terms = [
+        Term(tf.zeros(part.shape) if part.features is None else tf.constant(part.features[0]), [])
+        for part in parts
+    ]
     classes = domains[-1].features
     if symbol.picks_class and classes is not None:
         # The network must know even the last class.

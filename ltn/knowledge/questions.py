@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+import pandas as pd
+
 from ltn import semantics as semantics_module
 from ltn.checks import check_whole
 from ltn.core import Formula, Term
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.evaluation.evaluation import Evaluation, Sampling
-from ltn.evaluation.groundings import ROW_WEIGHTS, LabelledData
+from ltn.evaluation.evaluation import Evaluation, Sampling, groups_of
+from ltn.evaluation.groundings import ROW_WEIGHTS, Groundings, LabelledData
 from ltn.evaluation.plan import Options
 from ltn.evaluation.spaces import Space, space_of
 from ltn.knowledge.axioms import Axiom
@@ -19,6 +22,7 @@ from ltn.knowledge.datasets import all_rows
 from ltn.knowledge.seeds import Seeds
 from ltn.language import Node, Signature, parse
 from ltn.language.names import QUANTIFIERS
+from ltn.language.statements import Diagonals
 from ltn.semantics import BaseSemantics
 
 
@@ -72,38 +76,65 @@ def answer(
     knowledge: Knowledge, query: str | Node, question: Question, chunk: int | None = None
 ) -> Formula | Term:
     """The grounding of a formula or a term over its free variables, in order of appearance."""
-    tree = read_query(knowledge, query)
+    tree = read_query(knowledge, query, diagonals=True)
     evaluation = evaluation_for(knowledge, question, chunk)
     [value] = evaluation.ground([tree])
     if knowledge.signature.check(tree).is_formula:
         value = Formula(evaluation.space.truth(value.tensor), value.free_vars)
     value.text = str(tree)
+    groups = groups_of(knowledge.signature.free_variables(tree), tree)
     value.individuals = {
-        label: names for label in value.free_vars if (names := evaluation.groundings.names(label)) is not None
+        label: names
+        for label, group in zip(value.free_vars, groups, strict=True)
+        if (names := _names_on_axis(evaluation.groundings, group)) is not None
     }
     return value
 
 
-def read_query(knowledge: Knowledge, query: str | Node) -> Node:
-    """The tree of a query, checked against the signature."""
+def _names_on_axis(groundings: Groundings, group: Sequence[str]) -> list[Any] | pd.MultiIndex | None:
+    """What the individuals of a variable, or of those of a diagonal, are called."""
+    if len(group) == 1:
+        return groundings.names(group[0])
+    return pd.MultiIndex.from_arrays([shown_individuals(groundings, name) for name in group], names=group)
+
+
+def shown_individuals(groundings: Groundings, variable: str, rows: Any = slice(None)) -> list[Any]:
+    """How individuals of a variable are shown: by name, as a number, or by their row."""
+    names = groundings.names(variable)
+    if names is None:
+        individuals = groundings.variable(variable).numpy()
+        is_number = groundings.signature.variables[variable].shape == (1,)
+        names = (individuals[:, 0] if is_number else np.arange(len(individuals))).tolist()
+    return names[rows] if isinstance(rows, slice) else [names[row] for row in rows]
+
+
+def read_query(knowledge: Knowledge, query: str | Node, diagonals: bool = False) -> Node:
+    """The tree of a query, checked against the signature; `diagonals` tells whether it may ask for some."""
     if not isinstance(query, str | Node):
         raise LogicTypeError(f"A query is text, or a syntax tree; got {query!r}.")
     tree = parse(query) if isinstance(query, str) else query
     knowledge.signature.check(tree, query if isinstance(query, str) else "")
+    if isinstance(tree, Diagonals) and not diagonals:
+        raise LogicValueError(
+            f"`{tree}`: diagonals are for queries, plans and explanations; leave out `for ...`."
+        )
     return tree
 
 
-def read_formula(knowledge: Knowledge, formula: str | Node | Axiom, what: str) -> tuple[Node, Axiom | None]:
+def read_formula(
+    knowledge: Knowledge, formula: str | Node | Axiom, what: str, diagonals: bool = False
+) -> tuple[Node, Axiom | None]:
     """The tree of a formula, and its axiom if there is one; an axiom may be given by its name.
 
-    `what` names what is wanted of the formula, for the error about an axiom that is Python code.
+    `what` names what is wanted of the formula, for the error about an axiom that is Python code; `diagonals`
+    tells whether it may ask for some.
     """
     if isinstance(formula, str):
         named = {axiom.name: axiom for axiom in knowledge.axiom_list}
         # A proposition may have the name of an axiom: then the proposition is meant.
         formula = formula if formula in knowledge.signature.propositions else named.get(formula, formula)
     if not isinstance(formula, Axiom):
-        return read_query(knowledge, formula), None
+        return read_query(knowledge, formula, diagonals), None
     axiom = knowledge.find(formula)
     if axiom.tree is None:
         raise LogicValueError(f"The axiom '{axiom.name}' is Python code: only formulas have {what}.")

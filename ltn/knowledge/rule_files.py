@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.files import replacing, unreadable
-from ltn.language import Node, Signature, layout
+from ltn.knowledge import definitions
+from ltn.language import Apply, Node, Signature, layout
 from ltn.language.diagnostics import locate
+from ltn.language.names import written
 from ltn.language.parser import read_entries, read_in_place
+from ltn.language.statements import Definition
 from ltn.language.syntax_errors import MisreadError
 
 # More mistakes than these are only counted.
@@ -28,7 +33,9 @@ class Axioms(Protocol):
     def axiom_list(self) -> Any: ...
 
     @property
-    def known(self) -> Mapping[str, Any]: ...
+    def language(self) -> Any: ...
+
+    def check_options(self, formula: Node, text: str) -> None: ...
 
     def axiom(self, formula: Any, name: str | None = None, weight: Any = 1.0) -> Any: ...
 
@@ -46,18 +53,22 @@ class _Rule(NamedTuple):
 
 
 def add(knowledge: Axioms, text: str | Path | Sequence[str | Node]) -> list[Any]:
-    """Add the axioms of a text, a file or a list; after a mistake none is, and all mistakes are shown."""
+    """Add what is in a text, a file or a list; after a mistake nothing is, and all mistakes are shown.
+
+    Returns the axioms.
+    """
     file, text = _read(text)
     clean = layout.clean(text)
     rules: list[_Rule] = []
     mistakes: list[LogicError] = []
-    for rule in _rules(knowledge, clean):
-        if isinstance(rule, _Rule):
-            rules.append(rule)
-        else:
-            mistakes.append(rule)
-    if mistakes:
-        raise _together(mistakes, file)
+    with knowledge.signature.all_or_nothing():
+        for rule in _rules(knowledge, clean):
+            if isinstance(rule, _Rule):
+                rules.append(rule)
+            else:
+                mistakes.append(rule)
+        if mistakes:
+            raise _together(mistakes, file)
     added = [knowledge.axiom(rule.tree, rule.name, rule.settings.get("weight", 1.0)) for rule in rules]
     for axiom, rule in zip(added, rules, strict=True):
         axiom.active = rule.settings.get("active", True)
@@ -65,12 +76,15 @@ def add(knowledge: Axioms, text: str | Path | Sequence[str | Node]) -> list[Any]
 
 
 def write(knowledge: Axioms, path: str | Path) -> None:
-    """Write the axioms to a file, with their names and weights, and with comments about their variables."""
+    """Write definitions and axioms to a file, with names, weights, and comments about the variables."""
     code = [axiom.name for axiom in knowledge.axiom_list if axiom.tree is None]
     if code:
         raise LogicValueError(f"The axioms {', '.join(code)} are Python code, which has no text to write.")
-    lines = [f"# {variable}: {domain.name}" for variable, domain in knowledge.signature.variables.items()]
-    lines += [f"# {relation.heading}: {relation.size}" for relation in knowledge.known.values()]
+    lines = [
+        f"# {written(variable)}: {domain.name}" for variable, domain in knowledge.signature.variables.items()
+    ]
+    lines += [f"# {relation.heading}: {relation.size}" for relation in knowledge.language.known.values()]
+    lines += map(str, knowledge.signature.definitions.values())
     for axiom in knowledge.axiom_list:
         settings = []
         if axiom.proposition is not None or axiom.weight != 1.0:
@@ -78,7 +92,7 @@ def write(knowledge: Axioms, path: str | Path) -> None:
         if not axiom.active:
             settings.append("active=false")
         brackets = f" [{', '.join(settings)}]" if settings else ""
-        lines.append(f"{axiom.name}{brackets}: {axiom}")
+        lines.append(f"{written(axiom.name)}{brackets}: {axiom}")
     with replacing(path) as unfinished:
         Path(unfinished).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -120,15 +134,26 @@ def _rules(knowledge: Axioms, text: str) -> Iterator[_Rule | LogicError]:
     except MisreadError as error:
         yield LogicValueError(locate(error.message, text, error.span))
         return
+    defined = [(entry, found) for entry, found in entries if isinstance(found, Definition)]
+    try:
+        defined = _in_order(defined, text)
+    except LogicError as error:
+        # What uses these definitions would be called unknown.
+        yield error
+        return
+    yield from _define(knowledge, defined, text)
     labels = [entry.label for entry, _ in entries if entry.label is not None]
     names: list[str] = []
     for entry, found in entries:
+        if isinstance(found, Definition):
+            continue
         name = entry.label or knowledge.next_name(names, labels)
         try:
             if isinstance(found, MisreadError):
                 raise LogicValueError(locate(found.message, text, found.span))
             settings = _settings(entry, text)
-            _check(knowledge, found, entry, text, name, settings.get("weight", 1.0))
+            weight = settings.get("weight", 1.0)
+            _try_in_place(partial(_check_axiom, knowledge, name, weight), found, entry, text)
             if name in names:
                 raise LogicValueError(
                     locate(f"Two axioms of the text are named '{name}'.", text, entry.place)
@@ -139,18 +164,65 @@ def _rules(knowledge: Axioms, text: str) -> Iterator[_Rule | LogicError]:
         names.append(name)
 
 
-def _check(
-    knowledge: Axioms, tree: Node, entry: layout.Entry, text: str, name: str, weight: float | str
-) -> None:
-    """Check an axiom; what is wrong with it is shown in the whole text."""
+def _in_order(
+    defined: Sequence[tuple[layout.Entry, Definition]], text: str
+) -> list[tuple[layout.Entry, Definition]]:
+    """The definitions of a text, each after those that it uses; raise where some use each other."""
+    entries = {found.name: entry for entry, found in defined}
+    uses = {
+        found.name: {
+            node.symbol for node in found.walk() if isinstance(node, Apply) and node.symbol in entries
+        }
+        - {found.name}
+        for _, found in defined
+    }
     try:
-        knowledge.check_axiom(tree, entry.text, name, weight)
+        order = list(TopologicalSorter(uses).static_order())
+    except CycleError as error:
+        circle = list(reversed(error.args[1][1:]))
+        start = circle.index(min(circle, key=lambda name: entries[name].offset))
+        circle = [*circle[start:], *circle[: start + 1]]
+        message = (
+            f"'{circle[0]}' is defined by itself: {', '.join(circle)}; a definition cannot be recursive."
+        )
+        raise LogicValueError(locate(message, text, entries[circle[0]].place)) from None
+    return sorted(defined, key=lambda pair: order.index(pair[1].name))
+
+
+def _define(
+    knowledge: Axioms, defined: Sequence[tuple[layout.Entry, Definition]], text: str
+) -> Iterator[LogicError]:
+    """Add the definitions of a text; what is wrong with them."""
+    for entry, found in defined:
+        try:
+            if entry.label is not None:
+                raise LogicValueError(
+                    locate(f"A definition has no other name: leave out '{entry.label}:'.", text, entry.place)
+                )
+            _try_in_place(partial(_add_definition, knowledge), found, entry, text)
+        except LogicError as error:
+            yield error
+
+
+def _add_definition(knowledge: Axioms, tree: Node, text: str) -> None:
+    if isinstance(tree, Definition):
+        definitions.add(knowledge, tree, text)
+
+
+def _check_axiom(knowledge: Axioms, name: str, weight: float | str, tree: Node, text: str) -> None:
+    knowledge.check_axiom(tree, text, name, weight)
+
+
+def _try_in_place(attempt: Callable[[Node, str], object], tree: Node, entry: layout.Entry, text: str) -> None:
+    """Try something with a tree and its text; what is wrong with it is shown in the whole text."""
+    try:
+        attempt(tree, entry.text)
         return
     except LogicError:
         # Read again only now: what stands before each entry would make long texts take quadratic time.
         placed = read_in_place(text, entry)
     try:
-        knowledge.check_axiom(placed, text, name, weight)
+        attempt(placed, text)
     except LogicError as error:
         message = str(error)
         raise type(error)(message if "\n" in message else locate(message, text, entry.place)) from error

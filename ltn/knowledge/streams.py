@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import tensorflow as tf
 
 from ltn import errors
 from ltn.evaluation.bounds import are_inside
+from ltn.evaluation.groundings import are_places
 from ltn.knowledge import data as data_module
 from ltn.knowledge.data import Data
+from ltn.knowledge.places import check_places
 from ltn.language import Domain, Signature
 
 
@@ -15,7 +18,7 @@ def checked(signature: Signature, batches: tf.data.Dataset, may_be_nan: bool = F
     """A data set of the same batches, dictionaries of individuals, that ends with an error at a wrong one.
 
     TensorFlow finds out which batch is wrong, and Python, which is slower, what is wrong with it.
-    `feeding.as_logic_errors` makes the error one of ours.
+    `data.as_logic_errors` makes the error one of ours.
     """
 
     def check(number: tf.Tensor, batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
@@ -40,8 +43,12 @@ def _are_fine(signature: Signature, columns: Data, may_be_nan: bool) -> tf.Tenso
     sizes = [tf.shape(values)[0] for values in columns.values()]
     fine = [tf.equal(size, sizes[0]) for size in sizes]
     for name, values in columns.items():
-        finite = tf.math.is_finite(values)
         domain = data_module.domain_of(signature, name)
+        if are_places(values):
+            places = tf.cast(values, tf.int32)
+            fine.append(tf.reduce_all((places >= 0) & (places < len(signature.places(domain)))))
+            continue
+        finite = tf.math.is_finite(values)
         if domain.is_bounded:
             inside = are_inside(domain, values)
             fine.append(tf.reduce_all(inside | ~finite))
@@ -53,8 +60,11 @@ def _are_fine(signature: Signature, columns: Data, may_be_nan: bool) -> tf.Tenso
 
 
 def _are_known(domain: Domain, values: tf.Tensor) -> tf.Tensor:
-    same = tf.equal(values[:, tf.newaxis], tf.constant(domain.features)[tf.newaxis])
-    return tf.reduce_any(tf.reduce_all(same, axis=list(range(2, same.shape.rank))), axis=1)
+    if domain.features is None or domain.shape != (1,):
+        return tf.ensure_shape(tf.numpy_function(domain.has, [values], tf.bool), [None])
+    known = tf.constant(np.sort(domain.features[:, 0]))
+    places = tf.minimum(tf.searchsorted(known, values[:, 0]), len(domain.features) - 1)
+    return tf.equal(tf.gather(known, places), values[:, 0])
 
 
 def _rows(finite: tf.Tensor) -> tf.Tensor:
@@ -66,6 +76,9 @@ def _raise_for(signature: Signature, number: int, columns: Data, may_be_nan: boo
         data_module.check_aligned(columns)
         for name, values in columns.items():
             domain = data_module.domain_of(signature, name)
-            data_module.check_values(name, domain, values.numpy(), may_be_nan)
+            if are_places(values):
+                check_places(signature, name, domain, values.numpy())
+            else:
+                data_module.check_values(name, domain, values.numpy(), may_be_nan)
     except errors.LogicError as error:
         raise type(error)(f"In batch {number + 1} of the data set: {error}") from None

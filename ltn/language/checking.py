@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -12,6 +13,7 @@ from ltn.language.domains import NUMBER, Domain, Shape, broadcast, fits
 from ltn.language.names import BUILT_INS, list_names
 from ltn.language.parser import with_text
 from ltn.language.sorts import Sort, Vocabulary, sort_above
+from ltn.language.statements import Definition, Diagonals, definitions_in
 from ltn.language.tree import Node, Span, fold
 
 
@@ -26,13 +28,21 @@ def check(vocabulary: Vocabulary, node: Node, text: str = "", expected: str | No
     """
     node, text = with_text(node, text)
     complaints = Complaints(vocabulary, text)
-    scope = _Scope(complaints)
-    sort = fold(node, _Checker(vocabulary, complaints, scope).sort_of, enter=scope.enter)
+    sort = sort_within(vocabulary, node.body if isinstance(node, Diagonals) else node, complaints)
     if expected == "formula" and not sort.is_formula:
         complaints.of_type(f"Expected a formula, which is true to a degree; {quote(node)} is a term.", node)
     if expected == "term" and sort.is_formula:
         complaints.of_type(f"Expected a term, which denotes an individual; {quote(node)} is a formula.", node)
     return sort
+
+
+def sort_within(
+    vocabulary: Vocabulary, node: Node, complaints: Complaints, bound: Sequence[str] = ()
+) -> Sort:
+    """The sort of the tree, checked where some variables are bound already."""
+    scope = _Scope(complaints)
+    scope.bound.update(bound)
+    return fold(node, _Checker(vocabulary, complaints, scope).sort_of, enter=scope.enter)
 
 
 def free_occurrences(vocabulary: Vocabulary, node: Node) -> dict[str, syntax.Name]:
@@ -81,7 +91,7 @@ class _Scope:
     def enter(self, node: Node) -> None:
         """Enter a node, before those below it."""
         if isinstance(node, syntax.Quantifier):
-            for position, (variable, span) in enumerate(_places(node)):
+            for position, (variable, span) in enumerate(places(node)):
                 self._check_binding(variable, node.variables[:position], span)
             if node.guard is not None:
                 self._check_guard(node.guard)
@@ -94,7 +104,7 @@ class _Scope:
 
     def leave(self, node: syntax.Quantifier) -> None:
         """Leave a quantifier, after all below it was checked."""
-        for variable, span in _places(node):
+        for variable, span in places(node):
             if variable not in self.seen:
                 self.complaints.of_value(
                     f"The variable '{variable}' is bound here but does not occur below: leave it out.",
@@ -121,11 +131,26 @@ class _Scope:
         for node in guard.walk():
             if isinstance(node, syntax.Quantifier):
                 self.complaints.of_value("A guard has no quantifiers: move them into the formula.", node)
-            if isinstance(node, syntax.Name) and self.vocabulary.kind(node.name) == "proposition":
+            if self._is_proposition(node):
                 self.complaints.of_value(
-                    f"A guard is crisp, and the proposition '{node.name}' is not: move it into the formula.",
-                    node,
+                    f"A guard is crisp, and the proposition '{node}' is not: move it into the formula.", node
                 )
+            if isinstance(node, syntax.Apply) and node.symbol in self.vocabulary.definitions:
+                self._check_definition_in_guard(node)
+
+    def _check_definition_in_guard(self, node: syntax.Apply) -> None:
+        for definition in definitions_in(self.vocabulary.definitions, [node]):
+            for inner in definition.body.walk():
+                if isinstance(inner, syntax.Quantifier) or self._is_proposition(inner):
+                    what = "quantifiers" if isinstance(inner, syntax.Quantifier) else "propositions"
+                    self.complaints.of_value(
+                        f"A guard has no {what}, and '{node.symbol}' stands for a formula with "
+                        f"{quote(inner)}: move it into the formula.",
+                        node,
+                    )
+
+    def _is_proposition(self, node: Node) -> bool:
+        return isinstance(node, syntax.Name) and self.vocabulary.kind(node.name) == "proposition"
 
 
 class _Checker:
@@ -144,6 +169,11 @@ class _Checker:
         match node:
             case syntax.Number():
                 pass
+            case Definition():
+                self.complaints.of_value(
+                    "A definition is no formula: give it to theory.define, or to theory.axioms as a text.",
+                    node,
+                )
             case syntax.Name():
                 self._check_name(node)
             case syntax.Apply():
@@ -185,10 +215,10 @@ class _Checker:
 
     def _check_application(self, node: syntax.Apply, below: tuple[Sort, ...]) -> None:
         symbol, vocabulary = node.symbol, self.vocabulary
-        place = node.span and Span(node.span.start, node.span.start + len(symbol))
+        place = node.symbol_span or node.span
         kind = vocabulary.kind(symbol)
         if kind is None:
-            known = [*vocabulary.predicates, *vocabulary.functions, *BUILT_INS]
+            known = [*vocabulary.predicates, *vocabulary.definitions, *vocabulary.functions, *BUILT_INS]
             self.complaints.of_name(symbol, "predicate or function", known, place)
         if kind in ("variable", "constant", "proposition"):
             self.complaints.of_type(f"'{symbol}' is a {kind}: write it without arguments.", place)
@@ -202,6 +232,10 @@ class _Checker:
             self._check_arguments(node, vocabulary.predicates[symbol], below)
         elif kind == "function":
             self._check_arguments(node, vocabulary.functions[symbol][0], below)
+        elif kind == "definition":
+            self._check_definition(
+                node, tuple(vocabulary.parameters(vocabulary.definitions[symbol]).values()), below
+            )
         else:
             self._check_arity(node, 1, len(below))
 
@@ -225,6 +259,26 @@ class _Checker:
             if sort.domain is None:
                 self._check_plain_argument(what, argument, sort.shape or NUMBER, expected)
             elif part is not expected:
+                self.complaints.of_type(
+                    f"{what}; {quote(argument)} is of the domain '{sort.domain.name}'.", argument
+                )
+
+    def _check_definition(
+        self, node: syntax.Apply, inputs: tuple[Domain, ...], below: tuple[Sort, ...]
+    ) -> None:
+        # An argument takes the place of a variable, so one of a product is one argument.
+        self._check_arity(node, len(inputs), len(below))
+        given = zip(node.arguments, below, inputs, strict=True)
+        for position, (argument, sort, expected) in enumerate(given, start=1):
+            what = f"Argument {position} of '{node.symbol}' must be of the domain '{expected.name}'"
+            if sort.domain is None:
+                self._check_plain_argument(what, argument, sort.shape or NUMBER, expected)
+                if expected.equality != "strict":
+                    self.complaints.of_type(
+                        f"{what}, whose equality is {expected.equality}; {quote(argument)} has no domain.",
+                        argument,
+                    )
+            elif sort.domain.flat != expected.flat:
                 self.complaints.of_type(
                     f"{what}; {quote(argument)} is of the domain '{sort.domain.name}'.", argument
                 )
@@ -297,7 +351,8 @@ class _Checker:
     def _check_degree(self, node: syntax.Comparison, below: tuple[Sort, ...]) -> None:
         """Raise unless a predicate, which stands for its degree of truth, is compared with a number."""
         for operand, sort, other in zip(node.children, below, reversed(below), strict=True):
-            if sort.is_formula and not (isinstance(operand, syntax.Apply) and other == Sort(NUMBER)):
+            is_predicate = isinstance(operand, syntax.Apply) and operand.symbol in self.vocabulary.predicates
+            if sort.is_formula and not (is_predicate and other == Sort(NUMBER)):
                 advice = " For the equivalence of formulas write `<->`." if other.is_formula else ""
                 self.complaints.of_type(
                     f"`{node.operator}` compares terms, or the truth of a predicate with a number, as in "
@@ -316,6 +371,7 @@ def _literal(node: Node) -> np.float32 | None:
         return np.float32(sign * number.value)
 
 
-def _places(node: syntax.Quantifier) -> list[tuple[str, Span | None]]:
+def places(node: syntax.Quantifier | Diagonals) -> list[tuple[str, Span | None]]:
+    """The variables of a quantifier or of diagonals, and where each was read."""
     spans: tuple[Span | None, ...] = node.variable_spans or (node.span,) * len(node.variables)
     return list(zip(node.variables, spans, strict=True))

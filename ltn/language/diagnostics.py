@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.language.names import list_names, nearest
+from ltn.language.names import list_names, nearest, written
 from ltn.language.sorts import Vocabulary
 from ltn.language.syntax import Name, Quantifier
 from ltn.language.tree import Node, Span
@@ -70,13 +70,38 @@ class Complaints:
     def of_name(self, name: str, what: str, known: Sequence[str], place: Node | Span | None) -> NoReturn:
         """There is no such name; perhaps another was meant."""
         suggestion = nearest(name, known)
-        if suggestion is not None:
+        unquoted = self._unquoted(name, place)
+        if unquoted is not None:
+            hint = f"did you mean {written(unquoted)}, in quotes?"
+        elif suggestion is not None:
             hint = f"did you mean '{suggestion}'?"
         elif name in self.vocabulary.domains:
             hint = "it is a domain: declare a variable of it."
         else:
-            hint = f"declared: {list_names(known)}." if known else "none is declared."
+            hint = f"declared: {list_names(list(map(written, known)))}." if known else "none is declared."
         self.of_value(f"There is no {what} '{name}'; {hint}", place)
+
+    def _unquoted(self, beginning: str, place: Node | Span | None) -> str | None:
+        """The declared name that stands at a place without the quotes that it needs."""
+        span, vocabulary = _span(place), self.vocabulary
+        kinds = (
+            vocabulary.constants,
+            vocabulary.variables,
+            vocabulary.functions,
+            vocabulary.predicates,
+            vocabulary.propositions,
+            vocabulary.definitions,
+        )
+        found = (
+            name
+            for declared in kinds
+            for name in declared
+            if name.startswith(beginning)
+            and name != beginning
+            and span is not None
+            and self.text.startswith(name, span.start)
+        )
+        return max(found, key=len, default=None)
 
 
 def quote(node: Node) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language.forms import NUMBER as A_NUMBER
 from ltn.language.forms import check_form
-from ltn.language.names import list_names
+from ltn.language.names import list_names, written
 from ltn.language.rosters import Features, Roster, read_roster, restore_roster
 
 Shape = tuple[int | None, ...]
@@ -122,7 +123,7 @@ class Domain:
         same = len({(part.equality, part.alpha) for part in parts}) == 1
         product = object.__new__(Domain)
         product._set(
-            name=" * ".join(part.name for part in parts),
+            name=" * ".join(written(part.name) for part in parts),
             shape=(sum(_size(part) for part in parts),),
             names=None,
             features=None,
@@ -195,6 +196,18 @@ class Domain:
             return np.all(rows >= -ROUNDING, axis=1) & (np.abs(rows.sum(axis=1) - 1.0) <= ROUNDING)
         low, high = self.bounds
         return np.all((rows >= low - ROUNDING) & (rows <= high + ROUNDING), axis=1)
+
+    def has(self, features: NDArray[np.float32]) -> NDArray[np.bool_]:
+        """Which features, (n, *shape), are those of an individual of this finite domain.
+
+        >>> Domain("digits", values=range(10)).has(np.float32([[3], [3.5], [10]]))
+        array([ True, False, False])
+        """
+        return np.fromiter((row in self._rows for row in _as_bytes(features)), np.bool_, len(features))
+
+    @functools.cached_property
+    def _rows(self) -> frozenset[bytes]:
+        return frozenset(() if self.features is None else _as_bytes(self.features))
 
     def get_config(self) -> dict[str, Any]:
         """What `from_config` needs, for JSON; for a product, the names of its parts.
@@ -331,6 +344,14 @@ def _size(domain: Domain) -> int:
             f"A product needs domains of known shapes; '{domain.name}' has the shape {domain.shape}."
         )
     return math.prod(size for size in domain.shape if size is not None)
+
+
+def _as_bytes(features: Features) -> list[bytes]:
+    """Each row as bytes, which are equal where its numbers are: adding 0 makes 0 of -0."""
+    size = math.prod(features.shape[1:])
+    rows = np.ascontiguousarray(features.reshape(len(features), size) + np.float32(0.0))
+    whole: list[Any] = rows.view(np.dtype((np.void, rows.itemsize * size))).ravel().tolist()
+    return whole
 
 
 def _freeze(features: Features) -> Features:

@@ -6,11 +6,14 @@ import re
 import textwrap
 from typing import NamedTuple
 
-from ltn.language.names import KEYWORDS, NAME
+from ltn.errors import LogicValueError
+from ltn.language.names import KEYWORDS, NAME, read_name
 from ltn.language.syntax_errors import MisreadError
 from ltn.language.tree import Span
 
 _LABEL = re.compile(rf"({NAME})[ \t]*(?:\[([^\]\n]*)\][ \t]*)?:(?:\s|#[^\n]*)*")
+# In a name in quotes a `#` begins no comment.
+_BEFORE_COMMENT = re.compile(rf"(?:{NAME}|[^#])*")
 
 
 class Entry(NamedTuple):
@@ -44,8 +47,7 @@ def entries(text: str) -> list[Entry]:
     found: list[tuple[int, int]] = []
     start = 0
     for line in text.split("\n"):
-        # The language has no strings: `#` always begins a comment.
-        end = start + len(line.split("#")[0].rstrip())
+        end = start + len(_before_comment(line).rstrip())
         if line.strip():
             if not line[0].isspace():
                 found.append((start, end))
@@ -62,6 +64,11 @@ def entries(text: str) -> list[Entry]:
     return [_entry(text, start, end) for start, end in found]
 
 
+def _before_comment(line: str) -> str:
+    found = _BEFORE_COMMENT.match(line) if "#" in line else None
+    return line if found is None else found[0]
+
+
 def _entry(text: str, start: int, end: int) -> Entry:
     label = _LABEL.match(text, start, end)
     if label is None or label[1] in KEYWORDS:
@@ -72,4 +79,8 @@ def _entry(text: str, start: int, end: int) -> Entry:
             Span(*label.span(1)),
         )
     place = Span(start, label.end(2) + 1 if label[2] is not None else label.end(1))
-    return Entry(label[1], text[label.end() : end], label.end(), label[2] or "", place)
+    try:
+        name = read_name(label[1])
+    except LogicValueError as error:
+        raise MisreadError(str(error), Span(*label.span(1))) from None
+    return Entry(name, text[label.end() : end], label.end(), label[2] or "", place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from lark import Lark, Token, Transformer, v_args
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
@@ -13,8 +13,9 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.language import layout, syntax, tree
 from ltn.language.diagnostics import locate
-from ltn.language.names import check_option
-from ltn.language.syntax_errors import MisreadError, explain
+from ltn.language.names import LARGEST_COUNT, check_option, read_name
+from ltn.language.statements import Definition, Diagonals, Parameter
+from ltn.language.syntax_errors import MisreadError, explain, explain_count
 from ltn.language.tree import Node, Span
 
 _PLAIN = {sign: operator for operator, sign in syntax.SIGNS_OF_MATHEMATICS.items()}
@@ -138,6 +139,12 @@ class _PlacedNode(NamedTuple):
     end: int
 
 
+class _Quantity(NamedTuple):
+    kind: str
+    number: int | None
+    start: int
+
+
 class _Option(NamedTuple):
     name: str
     value: float
@@ -154,9 +161,30 @@ class _Builder(Transformer[Token, Node]):
     def start(self, read: _PlacedNode) -> Node:
         return read.node
 
+    def definition(self, define: Token, name: Token, *rest: Parameter | Token | _PlacedNode) -> Node:
+        body = cast(_PlacedNode, rest[-1])
+        parameters = tuple(piece for piece in rest if isinstance(piece, Parameter))
+        span = Span(_start(define), body.end)
+        return Definition(_name(name), parameters, body.node, span=span, name_span=_span(name))
+
+    def parameter(self, name: Token, *domain: Token) -> Parameter:
+        if not domain:
+            return Parameter(_name(name), None, _span(name))
+        return Parameter(_name(name), _name(domain[-1]), _span(name), _span(domain[-1]))
+
+    def diagonals(self, body: _PlacedNode, _: Token, *pieces: _Group | Token) -> Node:
+        groups = self.groups(*pieces)
+        names = tuple(tuple(map(_name, group)) for group in groups)
+        spans = tuple(_span(name) for group in groups for name in group)
+        return Diagonals(body.node, names, span=Span(body.start, spans[-1].end + 1), variable_spans=spans)
+
+    def word(self, word: Token) -> Token:
+        return word.update(type="NAME")
+
     def connect(self, left: _PlacedNode, sign: Token, right: _PlacedNode) -> _PlacedNode:
         span = Span(left.start, right.end)
-        return _PlacedNode(syntax.CONNECTIVES[sign.type](left.node, right.node, span=span), *span)
+        kind = syntax.CONNECTIVES[sign.type.removesuffix("_SIGN")]
+        return _PlacedNode(kind(left.node, right.node, span=span), *span)
 
     def not_(self, sign: Token, operand: _PlacedNode) -> _PlacedNode:
         span = Span(_start(sign), operand.end)
@@ -179,32 +207,46 @@ class _Builder(Transformer[Token, Node]):
         return _PlacedNode(syntax.Number(_value(digits), span=_span(digits)), *_span(digits))
 
     def name(self, name: Token) -> _PlacedNode:
-        return _PlacedNode(syntax.Name(str(name), span=_span(name)), *_span(name))
+        return _PlacedNode(syntax.Name(_name(name), span=_span(name)), *_span(name))
 
     def apply(self, symbol: Token, _: Token, *rest: _PlacedNode | Token) -> _PlacedNode:
         span = Span(_start(symbol), _span(rest[-1]).end)
         arguments = tuple(piece.node for piece in rest if isinstance(piece, _PlacedNode))
-        return _PlacedNode(syntax.Apply(str(symbol), arguments, span=span), *span)
+        node = syntax.Apply(_name(symbol), arguments, span=span, symbol_span=_span(symbol))
+        return _PlacedNode(node, *span)
 
     def parentheses(self, opening: Token, inner: _PlacedNode, closing: Token) -> _PlacedNode:
         return _PlacedNode(inner.node, _start(opening), _span(closing).end)
 
+    def quantity(self, sign: Token, digits: Token | None = None) -> _Quantity:
+        if sign.type == "EXISTS_ONE":
+            return _Quantity("exactly", 1, _start(sign))
+        # Other tokens are named as the kinds.
+        kind = sign.type.lower().replace("_", " ")
+        return _Quantity(kind, None if digits is None else _count(digits), _start(sign))
+
     def quantifier(
         self,
-        sign: Token,
+        quantity: _Quantity,
         options: list[_Option],
         groups: list[_Group],
         guard: Node | None,
         _: Token,
         body: _PlacedNode,
     ) -> _PlacedNode:
-        span = Span(_start(sign), body.end)
+        span = Span(quantity.start, body.end)
+        for option in options:
+            try:
+                check_option(quantity.kind, option.name, option.value)
+            except LogicError as error:
+                raise MisreadError(str(error), option.span) from None
         node = syntax.Quantifier(
-            sign.type.lower(),  # the tokens are named as the kinds
-            tuple(tuple(str(name) for name in group) for group in groups),
+            quantity.kind,
+            tuple(tuple(map(_name, group)) for group in groups),
             body.node,
             guard,
             tuple((option.name, option.value) for option in options),
+            count=quantity.number,
             span=span,
             variable_spans=tuple(_span(name) for group in groups for name in group),
         )
@@ -222,18 +264,16 @@ class _Builder(Transformer[Token, Node]):
         return options
 
     def option(self, name: Token, _: Token, *number: Token) -> _Option:
-        value = _value(number[-1]) * (-1.0 if len(number) == 2 else 1.0)
-        try:
-            check_option(str(name), value)
-        except LogicError as error:
-            raise MisreadError(str(error), Span(_start(name), _span(number[-1]).end)) from None
-        return _Option(str(name), value, _span(name))
+        value = _value(number[-1])
+        return _Option(_name(name), -value if len(number) == 2 else value, _span(name))
 
     def groups(self, *pieces: _Group | Token) -> list[_Group]:
         return [piece for piece in pieces if isinstance(piece, list)]
 
     def group(self, *tokens: Token) -> _Group:
         return [token for token in tokens if token.type == "NAME"]
+
+    diagonal = group
 
     def guard(self, *pieces: _PlacedNode | Token) -> Node | None:
         return next((piece.node for piece in pieces if isinstance(piece, _PlacedNode)), None)
@@ -280,9 +320,33 @@ def _span(piece: Token | _PlacedNode) -> Span:
     return Span(_start(piece), _start(piece) + len(piece))
 
 
+def _count(digits: Token) -> int:
+    # Leading zeros are no digits of the count; what has more than its largest is not converted.
+    significant = digits.lstrip("0") or "0"
+    if (
+        not digits.isdecimal()
+        or len(significant) > len(str(LARGEST_COUNT))
+        or int(significant) > LARGEST_COUNT
+    ):
+        raise MisreadError(explain_count(_shorten(digits)), _span(digits))
+    return int(significant)
+
+
+def _shorten(digits: str) -> str:
+    return digits if len(digits) <= _LONGEST_NUMBER_SHOWN else f"{digits[:_LONGEST_NUMBER_SHOWN]}..."
+
+
+def _name(token: Token) -> str:
+    try:
+        return read_name(token)
+    except LogicValueError as error:
+        raise MisreadError(str(error), _span(token)) from None
+
+
 def _value(digits: Token) -> float:
     value = float(digits)
     if value == float("inf"):
-        shown = digits if len(digits) <= _LONGEST_NUMBER_SHOWN else f"{digits[:_LONGEST_NUMBER_SHOWN]}..."
-        raise MisreadError(f"The number {shown} is too large; the largest is about 1.8e308.", _span(digits))
+        raise MisreadError(
+            f"The number {_shorten(digits)} is too large; the largest is about 1.8e308.", _span(digits)
+        )
     return value

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.language import checking, names, sorts
+from ltn.language import checking, names, sorts, statement_checks
 from ltn.language.domains import Domain
 from ltn.language.forms import check_form
 from ltn.language.names import BUILT_INS, check_name
+from ltn.language.parser import parse
 from ltn.language.sorts import Sort
+from ltn.language.statements import Definition, Diagonals, definitions_in
 from ltn.language.tree import Node
+from ltn.language.writing_out import WrittenOut, write_out
 
 # What `get_config` gives; several names of domains stand for their product.
 _FORM = {
@@ -39,6 +42,8 @@ class Signature:
         functions: the domains of the inputs, and that of the output.
         predicates: the domains of the inputs.
         propositions: their names, as the keys.
+        definitions: by name, each after those that it uses.
+        copies: in a signature for formulas with definitions written out, the declared variable of each copy.
 
     >>> signature = Signature()
     >>> people, towns = Domain("people", shape=4), Domain("towns", values=["Rome", "Seoul"])
@@ -65,6 +70,10 @@ class Signature:
         self.functions: dict[str, tuple[tuple[Domain, ...], Domain]] = {}
         self.predicates: dict[str, tuple[Domain, ...]] = {}
         self.propositions: dict[str, None] = {}
+        self.definitions: dict[str, Definition] = {}
+        self.copies: dict[str, str] = {}
+        # What `places` found, and among how many constants.
+        self._places: dict[Domain, tuple[int, dict[str, int]]] = {}
 
     def __repr__(self) -> str:
         said = {
@@ -76,6 +85,7 @@ class Signature:
             ],
             "predicates": [self.written(name) for name in self.predicates],
             "propositions": list(self.propositions),
+            "definitions": [self.written(name) for name in self.definitions],
         }
         lines = [f"{kind}: {names.list_names(those, most=20)}" for kind, those in said.items() if those]
         return f"Signature({'; '.join(lines)})"
@@ -83,7 +93,7 @@ class Signature:
     @contextlib.contextmanager
     def all_or_nothing(self) -> Iterator[None]:
         """Withdraw what is declared within if an error follows, so that it can be declared again."""
-        sizes = {kind: len(declared) for kind, declared in vars(self).items()}
+        sizes = {kind: len(getattr(self, kind)) for kind in (*_FORM, "definitions")}
         try:
             yield
         except BaseException:
@@ -92,6 +102,7 @@ class Signature:
                 # Nothing else is ever withdrawn: what came last goes first.
                 while len(declared) > size:
                     declared.popitem()
+            self._places.clear()
             raise
 
     def add_domain(self, domain: Domain) -> None:
@@ -143,35 +154,94 @@ class Signature:
         self.check_new(name, "a proposition")
         self.propositions[name] = None
 
+    def add_definition(self, definition: Definition, text: str = "") -> None:
+        """Declare a name for a formula, with variables whose domains are declared or given in its head."""
+        statement_checks.check_head(self, definition, text)
+        inner = self.with_variables(self.parameters(definition))
+        statement_checks.check_definition(inner, definition, text)
+        self.definitions[definition.name] = definition
+
+    def parameters(self, definition: Definition) -> dict[str, Domain]:
+        """The variables of the head of a definition, with their domains."""
+        return {
+            name: self.variables[name] if domain is None else self.domains[domain]
+            for name, domain, *_ in definition.parameters
+        }
+
+    def with_variables(self, variables: Mapping[str, Domain], copies: Mapping[str, str] = {}) -> Signature:
+        """The signature with further variables, some of which may be copies of declared ones."""
+        twin = Signature()
+        vars(twin).update(vars(self))
+        twin.variables = self.variables | dict(variables)
+        twin.copies = self.copies | dict(copies)
+        return twin
+
+    def trees_of(self, formula: Node) -> list[Node]:
+        """A formula, and those that definitions in it stand for."""
+        used = definitions_in(self.definitions, [formula]) if self.definitions else ()
+        return [formula, *(each.body for each in used)]
+
+    def write_out(self, nodes: Sequence[Node]) -> WrittenOut:
+        """The trees with the bodies of definitions in their place."""
+        if not self.definitions:
+            return WrittenOut(list(nodes), {})
+        return write_out(
+            nodes, self.definitions, lambda name: self.kind(name) is not None or name in self.domains
+        )
+
     def kind(self, name: str) -> str | None:
-        """What the symbol is: "variable", "constant", "function", "predicate", "proposition", "built-in
-        function", or None; domains are not symbols."""
+        """What the symbol is: "variable", "constant", ..., "definition", "built-in function", or None."""
         kinds: dict[str, Mapping[str, Any] | tuple[str, ...]] = {
             "variable": self.variables,
             "constant": self.constants,
             "function": self.functions,
             "predicate": self.predicates,
             "proposition": self.propositions,
+            "definition": self.definitions,
             "built-in function": BUILT_INS,
         }
         if not isinstance(name, str):
             return None
         return next((kind for kind, those in kinds.items() if name in those), None)
 
+    def places(self, domain: Domain) -> Mapping[str, int]:
+        """Where the individuals of a domain stand, by name: its own, or its constants as they were declared.
+
+        >>> signature, people = Signature(), Domain("people", shape=4)
+        >>> signature.add_domain(people)
+        >>> signature.add_constant("Bob", people)
+        >>> signature.add_constant("Charlie", people)
+        >>> signature.places(people)
+        {'Bob': 0, 'Charlie': 1}
+        """
+        count, found = self._places.get(domain, (-1, {}))
+        if count != len(self.constants):
+            own = domain.names or (name for name, other in self.constants.items() if domain.is_same(other))
+            found = {name: place for place, name in enumerate(own)}
+            self._places[domain] = len(self.constants), found
+        return found
+
     def written(self, symbol: str) -> str:
-        """How the function or predicate is applied, as in `lives_in(people, towns)`."""
+        """How the function, predicate or definition is applied, as in `lives_in(people, towns)`."""
         if symbol in BUILT_INS:
             return f"{symbol}(t)"
-        if symbol not in self.predicates and symbol not in self.functions:
+        inputs: Iterable[Domain]
+        if symbol in self.definitions:
+            inputs = self.parameters(self.definitions[symbol]).values()
+        elif symbol in self.predicates or symbol in self.functions:
+            inputs = self.predicates[symbol] if symbol in self.predicates else self.functions[symbol][0]
+        else:
             raise LogicValueError(f"There is no predicate or function {symbol!r}.")
-        inputs = self.predicates[symbol] if symbol in self.predicates else self.functions[symbol][0]
-        return f"{symbol}({', '.join(domain.name for domain in inputs)})"
+        return f"{names.written(symbol)}({', '.join(domain.name for domain in inputs)})"
 
     names_of = staticmethod(names.names_of)
 
     def check(self, node: Node, text: str = "") -> Sort:
         """What the formula or term is, after checking it; `text` is what it was read from."""
-        return checking.check(self, node, text)
+        sort = checking.check(self, node, text)
+        if isinstance(node, Diagonals):
+            statement_checks.check_diagonals(self, node, text)
+        return sort
 
     def sort_of(self, node: Node) -> Sort:
         """What `check` returns for a formula or term that it accepted, or for a node in it, without checking.
@@ -215,12 +285,14 @@ class Signature:
                 name: [domain.name for domain in inputs] for name, inputs in self.predicates.items()
             },
             "propositions": list(self.propositions),
+            "definitions": [str(definition) for definition in self.definitions.values()],
         }
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Signature:
         """The signature that `get_config` describes, with domains of its own."""
-        check_form(config, _FORM, "signature")
+        # Older files have no definitions.
+        check_form(config, {**_FORM, "definitions?": [str]}, "signature")
         signature = cls()
         for domain in map(Domain.from_config, config["domains"]):
             # Without its individuals: they follow among the constants, in their order.
@@ -239,6 +311,11 @@ class Signature:
             signature.add_predicate(name, [signature._resolve(each) for each in inputs])
         for name in config["propositions"]:
             signature.add_proposition(name)
+        for text in config.get("definitions", ()):
+            definition = parse(text)
+            if not isinstance(definition, Definition):
+                raise LogicValueError(f"Among the definitions stands the formula `{text}`.")
+            signature.add_definition(definition, text)
         return signature
 
     def _resolve(self, reference: str | list[str]) -> Domain:

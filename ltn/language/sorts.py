@@ -8,6 +8,7 @@ from typing import Protocol
 
 from ltn.language.domains import NUMBER, Domain, Shape, broadcast
 from ltn.language.names import BUILT_INS
+from ltn.language.statements import Definition, Diagonals
 from ltn.language.syntax import Apply, Arithmetic, Name, Negative, Number
 from ltn.language.tree import Node, fold
 
@@ -42,11 +43,18 @@ class Vocabulary(Protocol):
     def propositions(self) -> Mapping[str, None]:
         """The names of the propositions, as keys."""
 
+    @property
+    def definitions(self) -> Mapping[str, Definition]:
+        """The definitions by name, each after those that it uses."""
+
+    def parameters(self, definition: Definition) -> dict[str, Domain]:
+        """The variables of the head of a definition, with their domains."""
+
     def kind(self, name: str) -> str | None:
         """What the symbol is, or None."""
 
     def written(self, symbol: str) -> str:
-        """How the function or predicate is applied, as in `lives_in(people, towns)`."""
+        """How the function, predicate or definition is applied, as in `lives_in(people, towns)`."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,8 @@ def sort_above(vocabulary: Vocabulary, node: Node, below: Sequence[Sort]) -> Sor
             return Sort(NUMBER if symbol == "norm" else below[0].shape)
         case Negative():
             return Sort(below[0].shape)
+        case Diagonals():
+            return below[0]
         case Arithmetic():
             return Sort(broadcast(below[0].shape or NUMBER, below[1].shape or NUMBER))
     return FORMULA
@@ -96,7 +106,7 @@ def sort_above(vocabulary: Vocabulary, node: Node, below: Sequence[Sort]) -> Sor
 def _deciding_nodes(node: Node) -> Sequence[Node]:
     """The nodes below that decide the sort of the node."""
     match node:
-        case Negative() | Arithmetic():
+        case Negative() | Arithmetic() | Diagonals():
             return node.children
         case Apply(symbol=symbol) if symbol in BUILT_INS:
             return node.children

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numbers
-import sys
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ltn.errors import LogicTypeError, LogicValueError
-from ltn.language.names import QUANTIFIERS, check_name, check_option
-from ltn.language.tree import Level, Node, Operand, Sign, Span, number
+from ltn.errors import LogicValueError
+from ltn.language.names import check_name, written
+from ltn.language.quantifier import Quantifier
+from ltn.language.tree import Level, Node, Operand, Sign, Span, is_finite, number
 
 __all__ = [
     "And",
@@ -29,12 +28,8 @@ __all__ = [
     "Quantifier",
     "Span",
     "Unary",
+    "Xor",
 ]
-
-
-def _is_finite(value: Any) -> bool:
-    """Whether it is a number that a text can hold."""
-    return isinstance(value, numbers.Real) and abs(value) <= sys.float_info.max  # type: ignore[operator]
 
 
 # Operators that mathematics writes differently.
@@ -53,7 +48,7 @@ class Number(Node):
     value: float
 
     def _check(self) -> None:
-        if not _is_finite(self.value) or self.value < 0.0:
+        if not is_finite(self.value) or self.value < 0.0:
             raise LogicValueError(f"A number in a formula is finite and at least 0; got {self.value}.")
         object.__setattr__(self, "value", float(self.value))
 
@@ -84,12 +79,14 @@ class Name(Node):
         return (self.name,)
 
     def pieces(self, unicode: bool, followed: bool) -> list[str | Operand]:
-        return [self.name]
+        return [written(self.name)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Apply(Node):
     """A function or a predicate applied to terms: f(t_1, ..., t_m).
+
+    `symbol_span` tells where the symbol itself was read.
 
     >>> from ltn.language import parse
     >>> atom = parse("lives_in(father(x), Rome)")
@@ -99,6 +96,7 @@ class Apply(Node):
 
     symbol: str
     arguments: tuple[Node, ...]
+    symbol_span: Span | None = field(default=None, kw_only=True)
 
     def _check(self) -> None:
         check_name(self.symbol, "a function or a predicate")
@@ -117,7 +115,7 @@ class Apply(Node):
         arguments: list[str | Operand] = []
         for argument in self.arguments:
             arguments += [", ", Operand(argument)]
-        return [self.symbol, "(", *arguments[1:], ")"]
+        return [written(self.symbol), "(", *arguments[1:], ")"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -290,7 +288,19 @@ class Or(Binary):
     """
 
     sign = Sign("|", "∨")
-    levels = (Level.DISJUNCTION, Level.DISJUNCTION, Level.CONJUNCTION)
+    levels = (Level.DISJUNCTION, Level.DISJUNCTION, Level.EXCLUSIVE)
+
+
+class Xor(Binary):
+    """Exclusive disjunction: one of the two and not both, read as (a | b) & ~(a & b).
+
+    >>> from ltn.language import parse
+    >>> parse("A or B xor C")
+    Or('A | B xor C')
+    """
+
+    sign = Sign("xor", "⊻")
+    levels = (Level.EXCLUSIVE, Level.EXCLUSIVE, Level.CONJUNCTION)
 
 
 class Implies(Binary):
@@ -318,85 +328,4 @@ class Iff(Binary):
 
 
 # By the names of their tokens in the grammar.
-CONNECTIVES: dict[str, type[Binary]] = {kind.__name__.upper(): kind for kind in (And, Or, Implies, Iff)}
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Quantifier(Node):
-    """Q x_1, ..., x_h where guard: body.
-
-    `kind` is "forall" or "exists". Each of `groups` names the variables of one axis: one variable, or those
-    of a `diag`. `options` are `sample`, how many tuples are drawn in a training step, and hyper-parameters of
-    the aggregator, as (("p", 6.0),). `variable_spans` tells where `variables` were read, or is empty.
-
-    >>> from ltn.language import parse
-    >>> formula = parse("forall[p=6] diag(x, y), z where x < z: P(x, y, z)")
-    >>> formula.kind, formula.groups, formula.guard, formula.options
-    ('forall', (('x', 'y'), ('z',)), Comparison('x < z'), (('p', 6.0),))
-    """
-
-    level = Level.PREFIX
-    is_open = True
-
-    kind: str
-    groups: tuple[tuple[str, ...], ...]
-    body: Node
-    guard: Node | None = None
-    options: tuple[tuple[str, float], ...] = ()
-    variable_spans: tuple[Span, ...] = field(default=(), kw_only=True)
-
-    def _check(self) -> None:
-        if not isinstance(self.kind, str) or self.kind not in QUANTIFIERS:
-            kinds = " or ".join(map(repr, QUANTIFIERS))
-            raise LogicValueError(f"A quantifier is {kinds}; got {self.kind!r}.")
-        for name, pairs in (("groups", self.groups), ("options", self.options)):
-            if not isinstance(pairs, tuple) or not all(isinstance(pair, tuple) for pair in pairs):
-                raise LogicTypeError(f"The `{name}` of a quantifier are a tuple of tuples; got {pairs!r}.")
-        if not self.groups or not all(self.groups):
-            raise LogicValueError(f"A quantifier binds at least one variable; got the groups {self.groups}.")
-        for variable in self.variables:
-            check_name(variable, "a variable")
-        for option, value in self.options:
-            check_name(option, "an option of a quantifier")
-            if not _is_finite(value):
-                raise LogicValueError(f"The option '{option}' must be a finite number; got {value}.")
-            check_option(option, value)
-        if len(dict(self.options)) < len(self.options):
-            names = ", ".join(option for option, _ in self.options)
-            raise LogicValueError(f"The options of a quantifier are distinct; got {names}.")
-
-    @property
-    def _label(self) -> tuple[object, ...]:
-        return (self.kind, self.groups, self.options)
-
-    @property
-    def children(self) -> tuple[Node, ...]:
-        return (self.body,) if self.guard is None else (self.guard, self.body)
-
-    @property
-    def sample(self) -> int | None:
-        """How many tuples are drawn in a training step; None for all."""
-        return next((int(value) for option, value in self.options if option == "sample"), None)
-
-    @property
-    def hyperparameters(self) -> tuple[tuple[str, float], ...]:
-        """The options that the aggregator takes."""
-        return tuple(pair for pair in self.options if pair[0] != "sample")
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The variables that are bound here."""
-        return tuple(variable for group in self.groups for variable in group)
-
-    def pieces(self, unicode: bool, followed: bool) -> list[str | Operand]:
-        sign = QUANTIFIERS[self.kind].sign if unicode else self.kind
-        options = ", ".join(f"{name}={number(value)}" for name, value in self.options)
-        groups = [group[0] if len(group) == 1 else f"diag({', '.join(group)})" for group in self.groups]
-        head = (
-            f"{sign}{options and f'[{options}]'}{'' if unicode and not options else ' '}{', '.join(groups)}"
-        )
-        # A quantifier in a guard could stand without parentheses, but two colons in a row are hard to read.
-        guard: list[str | Operand] = (
-            [] if self.guard is None else [" where ", Operand(self.guard, followed=True)]
-        )
-        return [head, *guard, ": ", Operand(self.body)]
+CONNECTIVES: dict[str, type[Binary]] = {kind.__name__.upper(): kind for kind in (And, Xor, Or, Implies, Iff)}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from lark import Lark, Token
 
-from ltn.language.names import KEYWORDS, QUANTIFIERS
+from ltn.language.names import KEYWORDS, LARGEST_COUNT, PLAIN_QUANTIFIERS, SOFT_KEYWORDS
 from ltn.language.tree import Span
 
 # Tokens that belong to the parenthesis or bracket behind them; those of quantifiers have the names of kinds.
-_BEFORE_OPENINGS = ("NAME", "DIAG", *map(str.upper, QUANTIFIERS))
+_BEFORE_OPENINGS = ("NAME", "DIAG", *map(str.upper, PLAIN_QUANTIFIERS))
 # How other languages write a sign, and how this one does.
 _SIGNS = {
     "<=>": "<->",
@@ -23,6 +23,7 @@ _SIGNS = {
     "!": "~",
     "⇒": "->",
     "⇔": "<->",
+    "⊕": "xor",
     "−": "-",  # the minus sign of mathematics
     "×": "*",
     "·": "*",
@@ -30,6 +31,7 @@ _SIGNS = {
 _WORDS = {"iff": "<->", "implies": "->"}
 _COMPARISONS = ("=", "!=", "≠", "<", "<=", "≤", ">", ">=", "≥")
 _LONGEST_SHOWN = 30
+_COUNT = "A count is a whole number from 0 up, as in `at least 2 x: P(x)`."
 
 # The plain word for each token that can be expected, in the order in which a message names them.
 _PUNCTUATION = {
@@ -53,6 +55,11 @@ class MisreadError(Exception):
         self.span = span
 
 
+def explain_count(found: str) -> str:
+    """What is wrong with a count."""
+    return f"A count is a whole number from 0 to {LARGEST_COUNT}; got {found}."
+
+
 def explain(parser: Lark, text: str, position: int, found: str) -> tuple[str, Span]:
     """What was expected and what was found instead, and where.
 
@@ -71,6 +78,9 @@ def explain(parser: Lark, text: str, position: int, found: str) -> tuple[str, Sp
         end = _start(before[-1]) + len(before[-1])
         hint = _explain_unclosed(text[:end], before)
         return f"Expected {_list_expected(accepted)}, found the end of the formula.{hint}", Span(end, end + 1)
+    if [token.type for token in before[-2:]] == ["MINUS", "NUMBER"] and before[-3:-2] == ["exactly"]:
+        # Up to here it could have been arithmetic.
+        return explain_count(f"-{before[-1]}"), Span(_start(before[-2]), _start(before[-1]) + len(before[-1]))
     hint = _explain_foreign(text, position, found) or _hint(found, before, accepted)
     return f"Expected {_list_expected(accepted)}, found '{found}'.{hint}", Span(
         position, position + len(found)
@@ -102,11 +112,12 @@ def _list_expected(tokens: set[str]) -> str:
 
 def _explain_foreign(text: str, position: int, found: str) -> str:
     """How this language writes a sign or word of another one; empty if none stands there."""
-    if found == "!" and text[:position].endswith(("exists", "∃")):
+    if found == "'":
         return (
-            " For exactly one write that there is one, and that no two are different: "
-            "`(exists k: P(k)) & (forall k, l where k != l: ~(P(k) & P(l)))`."
+            " A name in quotes ends with a quote on the same line; inside, a backslash stands before quotes."
         )
+    if found == '"':
+        return " Names stand in single quotes: 'co-occurs with'."
     for wrong, right in _SIGNS.items():
         # The first characters of a foreign sign may be a token of this language.
         first = max(0, position - len(wrong) + 1)
@@ -118,9 +129,12 @@ def _explain_foreign(text: str, position: int, found: str) -> str:
 def _hint(found: str, before: list[Token], accepted: set[str]) -> str:
     """What the writer may have meant; empty when nothing comes to mind."""
     for word in [found, *(str(token) for token in before[-1:])]:
-        if word.lower() in KEYWORDS and word not in KEYWORDS:
+        keywords = (*KEYWORDS, *SOFT_KEYWORDS)
+        if word.lower() in keywords and word not in keywords:
             return f" Keywords have small letters: write `{word.lower()}`."
     types = [token.type for token in before]
+    if types[-1:] in (["AT_LEAST"], ["AT_MOST"]) or (found and before[-1:] == ["exactly"]):
+        return f" {_COUNT}"
     if found == "in":
         return " The domain of a variable is told where the variable is declared: leave it out here."
     if found == ":" and types == ["NAME"]:

@@ -8,6 +8,8 @@ of `A <-> B` do: what is worked on once for a node is worked on once for all.
 
 from __future__ import annotations
 
+import numbers
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -40,13 +42,14 @@ class Level(IntEnum):
     EQUIVALENCE = 1
     IMPLICATION = 2
     DISJUNCTION = 3
-    CONJUNCTION = 4
-    PREFIX = 5
-    COMPARISON = 6
-    SUM = 7
-    PRODUCT = 8
-    NEGATIVE = 9
-    ATOM = 10
+    EXCLUSIVE = 4
+    CONJUNCTION = 5
+    PREFIX = 6
+    COMPARISON = 7
+    SUM = 8
+    PRODUCT = 9
+    NEGATIVE = 10
+    ATOM = 11
 
     @property
     def above(self) -> Level:
@@ -92,6 +95,8 @@ class Node(ABC):
                     f"{type(self).__name__} is built of nodes; got a {type(child).__name__}: {child!r}. "
                     "Read a text with ltn.language.parse."
                 )
+            if child.stands_alone:
+                raise LogicTypeError(f"`{child}` is no formula or term, and stands in none.")
         self._check()
         self._set_hash()
 
@@ -143,6 +148,11 @@ class Node(ABC):
     def children(self) -> tuple[Node, ...]:
         """The nodes directly below, in the order of the text."""
         return ()
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether it is no formula or term, and has its place outside of all of them."""
+        return False
 
     # How it is printed, by default as an atom.
 
@@ -243,6 +253,11 @@ def text(node: Node, unicode: bool = False, most: int | None = None) -> str:
         else:
             pending.extend(reversed(piece.node.pieces(unicode, piece.followed)))
     return "".join(written)
+
+
+def is_finite(value: Any) -> bool:
+    """Whether it is a number that a text can hold."""
+    return isinstance(value, numbers.Real) and abs(value) <= sys.float_info.max  # type: ignore[operator]
 
 
 def number(value: float) -> str:

@@ -41,17 +41,17 @@ def heat_map(answer: Formula, title: str | None = None) -> Figure:
     frame = answer.to_frame() if len(answer.free_vars) == 2 else answer.to_frame().T
     values = frame.to_numpy(float)
     rows, columns = values.shape
-    across = [shorten(str(name), 18) for name in frame.columns]
+    across = [shorten(_label(name), 18) for name in frame.columns]
     figure = picture(*_size(rows, columns, max(map(len, across))))
     axes = figure.add_subplot()
     axes.imshow(values, cmap=TRUTH, vmin=0.0, vmax=1.0, aspect="auto", interpolation="nearest")
     add_truth_bar(figure, axes)
     add_title(axes, _title(answer) if title is None else title, 48)
-    axes.set_xlabel(frame.columns.name)
+    axes.set_xlabel(answer.free_vars[-1])
     down = []
     if len(answer.free_vars) == 2:
-        down = [shorten(str(name), 18) for name in frame.index]
-        axes.set_ylabel(frame.index.name)
+        down = [shorten(_label(name), 18) for name in frame.index]
+        axes.set_ylabel(answer.free_vars[0])
     name_ticks(figure, axes, across, down)
     cell = axes.bbox.width / figure.dpi / columns, axes.bbox.height / figure.dpi / rows
     if cell[0] >= _VALUE[0] and cell[1] >= _VALUE[1]:
@@ -59,6 +59,11 @@ def heat_map(answer: Formula, title: str | None = None) -> Figure:
             ink = ink_on(value)
             axes.text(column, row, f"{value:.2f}", color=ink, ha="center", va="center", fontsize=8)
     return figure
+
+
+def _label(name: Any) -> str:
+    """The name of an individual, or those of the individuals of a diagonal."""
+    return ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
 
 
 def _title(answer: Formula) -> str:

@@ -64,7 +64,7 @@ def find_domain(theory: Theory, domain: Domain | str) -> Domain:
 def read_formula(theory: Theory, formula: str | Node, count: int, what: str) -> tuple[Node, list[str]]:
     """The tree of a formula, and its free variables, of which there must be so many over one domain.
 
-    The name of a predicate stands for that predicate of variables. `what` begins the message of an error,
+    The name of a predicate or definition stands for it on variables. `what` begins the message of an error,
     as "A graph shows".
     """
     check_theory(theory)
@@ -102,18 +102,21 @@ def truths_of(
 
 
 def _applied(theory: Theory, formula: str | Node) -> Node | None:
-    """A predicate, given by its name, of variables that are declared; of two over one domain, two of them."""
+    """A predicate or definition, given by its name, on declared variables; over one domain two of them."""
     signature = theory.signature
-    if not isinstance(formula, str) or formula not in signature.predicates:
+    if not isinstance(formula, str) or signature.kind(formula) not in ("predicate", "definition"):
         return None
+    definition = signature.definitions.get(formula)
+    known = signature.predicates.get(formula, ())
+    domains = known if definition is None else signature.parameters(definition).values()
     chosen: list[str] = []
-    for domain in signature.predicates[formula]:
+    for domain in domains:
         variables = [name for name, of in signature.variables.items() if of.is_same(domain)]
         free = [name for name in variables if name not in chosen]
         if not free:
             raise LogicValueError(
-                f"The predicate '{formula}' is applied to variables of the domain '{domain.name}', and the "
-                f"theory has too few: declare one with theory.variable(...)."
+                f"The {signature.kind(formula)} '{formula}' is applied to variables of the domain "
+                f"'{domain.name}', and the theory has too few: declare one with theory.variable(...)."
             )
         chosen.append(free[0])
     return Apply(formula, tuple(Name(name) for name in chosen))

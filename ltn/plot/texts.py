@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import textwrap
 
-_CONNECTIVES = ("∧", "∨", "→", "↔", "&", "|", "->", "<->", "and", "or")
+_CONNECTIVES = ("∧", "∨", "⊻", "→", "↔", "&", "|", "->", "<->", "and", "or", "xor")
 _OPERATORS = ("=", "≠", "<", "≤", ">", "≥", "!=", "<=", ">=", "+", "-", "*", "/")
 # What must not stand at the end of a line: its operand would follow on the next.
-_OPENERS = ("forall", "exists", "where", "not")
+_OPENERS = ("forall", "exists", "exactly", "at", "least", "most", "where", "not")
 
 
 def fit_text(text: str, width: int, lines: int = 1) -> str:

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from ltn.checks import check_flag
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Trace
 from ltn.evaluation.spaces import Space
 from ltn.knowledge import questions
 from ltn.knowledge.axioms import Axiom
 from ltn.language import And, Apply, Binary, Comparison, Name, Node, Not, Or, Quantifier, text
-from ltn.language.names import QUANTIFIERS
 from ltn.language.tree import fold
 from ltn.plot.boxes import Box, draw
 from ltn.plot.points import check_theory
@@ -33,6 +33,7 @@ def tree(
     *,
     semantics: BaseSemantics | str | None = None,
     p: float | None = None,
+    unfold: bool = False,
     **named: Any,
 ) -> Figure:
     """The tree of a formula, with the truth of every subformula as text and as colour.
@@ -46,6 +47,7 @@ def tree(
         formula: text, a syntax tree, or an axiom, also by its name.
         data: individuals for variables, by name.
         semantics, p, named: as for `theory.query`.
+        unfold: whether to write out definitions; by default each is one leaf, by its name.
 
     >>> import ltn.plot
     >>> theory = ltn.Theory("product")
@@ -60,7 +62,11 @@ def tree(
         raise LogicTypeError(f"A tree shows the truth of a formula; `{text(node)}` is a term.")
     question = questions.Question(data, semantics, p, named)
     evaluation = questions.evaluation_for(theory, question)
-    prepared = evaluation.space.prepare(node)
+    traced = prepared = evaluation.space.prepare(node)
+    check_flag("unfold", unfold)
+    if unfold:
+        [written_out] = theory.signature.write_out([prepared]).nodes
+        prepared = evaluation.space.prepare(written_out)
     # What a node shares with another one is drawn twice.
     count = fold(prepared, lambda _, below: 1 + sum(below))
     if count > _MOST_NODES:
@@ -70,7 +76,7 @@ def tree(
             "of its subformulas."
         )
     own = {} if axiom is None else questions.options_of(theory, axiom, question)
-    root = _box(evaluation.trace(prepared, own), evaluation.space)
+    root = _box(evaluation.trace(traced, own, unfold), evaluation.space)
     title = ("" if axiom is None else f"{axiom.name}:  ") + text(node, unicode=True)
     note = "" if prepared == node else f"evaluated as  {text(prepared, unicode=True)}"
     return draw(root, title, note)
@@ -84,6 +90,9 @@ def _box(trace: Trace, space: Space) -> Box:
     match node:
         case Quantifier():
             label = _quantifier(node)
+        case Not(operand=Apply(symbol=symbol, arguments=arguments)) if not trace.below:
+            # A definition whose negation is evaluated.
+            label, terms = f"¬ {symbol}", arguments
         case Not():
             label = "¬"
         case Binary():
@@ -97,8 +106,12 @@ def _box(trace: Trace, space: Space) -> Box:
         case _:
             raise LogicTypeError(f"Expected a part of a formula; got a {type(node).__name__}.")
     below = [_box(part, space) for part in _operands(trace)]
-    below += [Box(fit_text(text(term, unicode=True), 24, lines=3)) for term in terms]
+    below += [Box(fit_text(_term(term), 24, lines=3)) for term in terms]
     return Box(label, _describe_truths(truths), float(np.mean(truths)) if truths.size else np.nan, below)
+
+
+def _term(node: Node) -> str:
+    return node.name if isinstance(node, Name) else text(node, unicode=True)
 
 
 def _describe_truths(truths: np.ndarray) -> str:
@@ -113,7 +126,7 @@ def _describe_truths(truths: np.ndarray) -> str:
 def _quantifier(node: Quantifier) -> str:
     groups = [group[0] if len(group) == 1 else f"diag({', '.join(group)})" for group in node.groups]
     options = ", ".join(f"{name} = {value:g}" for name, value in node.options)
-    head = f"{QUANTIFIERS[node.kind].sign} {', '.join(groups)}" + (f"  ({options})" if options else "")
+    head = f"{node.sign.unicode} {', '.join(groups)}" + (f"  ({options})" if options else "")
     guard = "" if node.guard is None else f"where {text(node.guard, unicode=True)}"
     return fit_text(head, 40, lines=3) + (guard and "\n" + fit_text(guard, 40, lines=4))
 

@@ -8,6 +8,7 @@ from typing import Any
 from ltn.knowledge.axiom_tables import axiom_table, origin_of
 from ltn.knowledge.axioms import KnowledgeBase
 from ltn.language import Domain
+from ltn.language.names import written
 from ltn.markup import Markup, element, join, table
 
 # How many symbols of a kind, and how many axioms, a page shows.
@@ -25,6 +26,7 @@ def description(name: str, knowledge: KnowledgeBase) -> str:
         "predicate": len(knowledge.language.symbols) - len(signature.functions),
         "relation": len(knowledge.language.known),
         "proposition": len(signature.propositions),
+        "definition": len(signature.definitions),
         "axiom": len(knowledge.axiom_list),
     }
     parts = [f"{count} {what}{'s' * (count != 1)}" for what, count in counts.items() if count]
@@ -91,6 +93,7 @@ def _symbols(knowledge: KnowledgeBase) -> dict[str, list[str]]:
             f"{name}{', learned' if proposition.trainable else ''}"
             for name, proposition in language.propositions.items()
         ],
+        "Definitions": [str(definition) for definition in signature.definitions.values()],
     }
 
 
@@ -102,7 +105,7 @@ def _domain(domain: Domain) -> str:
 
 
 def _head(symbol: str, inputs: tuple[Domain, ...]) -> str:
-    return f"{symbol}({', '.join(domain.name for domain in inputs)})"
+    return f"{written(symbol)}({', '.join(domain.name for domain in inputs)})"
 
 
 def _first(entries: list[str], most: int) -> list[str]:

@@ -9,12 +9,14 @@ import math
 import os
 import random
 import zipfile
+from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Any
 
 import h5py
 import keras
 import numpy as np
+import tensorflow as tf
 
 from ltn import _private, files
 from ltn.errors import LogicError, LogicFileError, LogicTypeError
@@ -51,7 +53,8 @@ def load(path: Any) -> Theory:
         is_left_to_keras = files.is_remote(name) or os.path.isfile(os.path.join(name, _CONFIG))
         other, model = None if is_left_to_keras else _check(name), None
         if other is None:
-            model = keras.models.load_model(name)
+            with tf.variable_creator_scope(_create_unnamed):
+                model = keras.models.load_model(name)
             other = type(model).__name__
         if isinstance(model, Theory):
             _check_values(model)
@@ -60,6 +63,15 @@ def load(path: Any) -> Theory:
     if not isinstance(model, Theory):
         raise LogicTypeError(f"{name} holds a {other}, not a theory: use keras.models.load_model.")
     return model
+
+
+def _create_unnamed(next_creator: Callable[..., tf.Variable], **settings: Any) -> tf.Variable:
+    """Make a variable that has no name of its own for TensorFlow; Keras keeps the name of its weight.
+
+    TensorFlow keeps a kernel for each name that it ever saw, of 35 kB, and Keras numbers most names.
+    """
+    with tf.name_scope(""):
+        return next_creator(**settings | {"name": "loaded"})
 
 
 def _check(name: str) -> str | None:

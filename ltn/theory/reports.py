@@ -10,7 +10,7 @@ import pandas as pd
 
 from ltn.checks import check_whole
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.evaluation.groundings import Groundings
+from ltn.evaluation.evaluation import groups_of
 from ltn.evaluation.table import PlanTable
 from ltn.fuzzy_ops.base import as_written
 from ltn.knowledge import questions
@@ -20,7 +20,8 @@ from ltn.knowledge.questions import Knowledge, Question
 from ltn.knowledge.satisfaction import note, satisfaction
 from ltn.knowledge.seeds import draws_samples
 from ltn.language import Node, Quantifier
-from ltn.language.names import NAME
+from ltn.language.names import PLAIN
+from ltn.language.statements import Diagonals
 from ltn.semantics import BaseSemantics
 from ltn.theory.report_frames import Report
 
@@ -102,25 +103,26 @@ def explain(
     for variable, label in found.frame.items():
         rows = found.rows[variable]
         shown = places[label] if rows is None else rows[places[label]]
-        columns[variable] = _individuals(evaluation.groundings, variable, shown)
+        columns[variable] = questions.shown_individuals(evaluation.groundings, variable, shown)
     return pd.DataFrame(columns | {"truth": truths.reshape(-1)[order]})
 
 
 def _formula_of(theory: ReportedTheory, axiom: str | Node | Axiom) -> tuple[Node, Axiom | None]:
     """The closed formula that is meant, and the axiom that it belongs to, if there is one."""
     is_axiom = isinstance(axiom, Axiom)
-    if isinstance(axiom, str) and re.fullmatch(NAME, axiom):
+    if isinstance(axiom, str) and re.fullmatch(PLAIN, axiom):
         is_axiom = axiom not in theory.signature.propositions
     if is_axiom and not isinstance(axiom, Node):
         found = theory.find(axiom)
         if found.tree is None:
             raise LogicValueError(f"The axiom '{found.name}' is Python code: only formulas can be explained.")
         return found.tree, found
-    tree, known = questions.read_formula(theory, axiom, "an explanation")
+    tree, known = questions.read_formula(theory, axiom, "an explanation", diagonals=True)
     if not theory.signature.sort_of(tree).is_formula:
         raise LogicTypeError(f"Only formulas can be explained; `{tree}` is a term.")
-    free = theory.signature.free_variables(tree)
-    return (Quantifier("forall", tuple((name,) for name in free), tree) if free else tree), known
+    groups = tuple(groups_of(theory.signature.free_variables(tree), tree))
+    body = tree.body if isinstance(tree, Diagonals) else tree
+    return (Quantifier("forall", groups, body) if groups else body), known
 
 
 def plan(
@@ -162,7 +164,7 @@ def plan(
     if formula is None:
         pairs = [(axiom.tree, axiom) for axiom in theory.axiom_list if axiom.tree is not None]
     else:
-        pairs = [questions.read_formula(theory, formula, "a plan")]
+        pairs = [questions.read_formula(theory, formula, "a plan", diagonals=True)]
     if not pairs:
         raise LogicValueError("There is no formula to plan: add axioms with theory.axiom(...), or give one.")
     options = [{} if axiom is None else questions.options_of(theory, axiom, question) for _, axiom in pairs]
@@ -170,13 +172,3 @@ def plan(
     evaluation = questions.evaluation_for(theory, question, theory.chunk, as_trained=draws)
     with as_written():
         return evaluation.tabulate([node for node, _ in pairs], options)
-
-
-def _individuals(groundings: Groundings, variable: str, rows: np.ndarray) -> list[Any]:
-    """How some individuals of a variable are shown: by name, as a number, or by their row."""
-    names = groundings.names(variable)
-    if names is not None:
-        return [names[row] for row in rows]
-    if groundings.signature.variables[variable].shape == (1,):
-        return groundings.variable(variable).numpy()[rows, 0].tolist()
-    return rows.tolist()

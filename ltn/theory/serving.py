@@ -9,14 +9,16 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from ltn.checks import layer_name
 from ltn.core import Term
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.plan import Options
 from ltn.evaluation.spaces import space_of
 from ltn.knowledge.data import read_batch
+from ltn.knowledge.places import are_indices
 from ltn.knowledge.satisfaction import satisfaction, truths_by_name
-from ltn.language import Domain
+from ltn.language import Domain, Quantifier, Signature
 
 # Under this name it gives the satisfaction and the truth of each axiom.
 SATISFACTION = "serve"
@@ -33,7 +35,9 @@ def export(
     `tf.saved_model.load(filepath)` has a method for each symbol, which takes a tensor for each argument, with
     as many rows each: (N, *features). A predicate returns the truth of each row, (N,); a function the
     features, (N, *features). The method `serve` takes the data of the axioms as a dictionary, and returns the
-    satisfaction and the truth of each axiom.
+    satisfaction and the truth of each axiom. Where a `diag` pairs variables over domains of different sizes,
+    these are among the data: a column of indices, int32 of shape (N,), if an individual is more than one
+    number.
 
     >>> import ltn, tempfile
     >>> theory = ltn.Theory()
@@ -55,8 +59,11 @@ def export(
         domains = signature.predicates[name] if name in signature.predicates else signature.functions[name][0]
         archive.add_endpoint(name, _on_rows(symbol, len(domains)), _inputs(name, symbol, domains))
     if theory.axiom_list and SATISFACTION not in theory.language.symbols:
-        needed = theory.knowledge.open_variables()
-        data = {variable: _rows_of(signature.variables[variable], variable) for variable in needed}
+        data = {
+            variable: _rows_of(signature.variables[variable], layer_name(variable))
+            for variable in _open(theory)
+        }
+        data |= {variable: _column_of(signature, variable) for variable in _paired(theory)}
         archive.add_endpoint(SATISFACTION, _truths(theory), [data] if data else [])
     archive.write_out(filepath, verbose=verbose)
 
@@ -73,6 +80,30 @@ def _truths(theory: Any) -> Callable[..., dict[str, tf.Tensor]]:
         )
 
     return serve
+
+
+def _open(theory: Any) -> list[str]:
+    """The variables of the axioms that have no individuals."""
+    needed: list[str] = theory.knowledge.open_variables()
+    return needed
+
+
+def _paired(theory: Any) -> list[str]:
+    """The variables with individuals that a `diag` pairs, but only within data."""
+    groundings, found = theory.language.groundings(), dict[str, None]()
+    for axiom in theory.axiom_list:
+        for node in axiom.tree.walk() if axiom.tree is not None else ():
+            for group in node.groups if isinstance(node, Quantifier) else ():
+                if len({groundings.count(variable) for variable in group}) > 1:
+                    found.update(dict.fromkeys(group))
+    needed = _open(theory)
+    return [variable for variable in found if variable not in needed]
+
+
+def _column_of(signature: Signature, variable: str) -> tf.TensorSpec:
+    domain = signature.variables[variable]
+    column = tf.TensorSpec((None,), tf.int32, layer_name(variable))
+    return column if are_indices(signature, domain, column) else _rows_of(domain, layer_name(variable))
 
 
 def _plain(options: Options) -> Options:

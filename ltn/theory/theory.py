@@ -23,6 +23,7 @@ from ltn.files import describe
 from ltn.knowledge import questions
 from ltn.knowledge.axioms import Axiom, AxiomList, KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
+from ltn.knowledge.definitions import define
 from ltn.knowledge.language import Language
 from ltn.knowledge.questions import Question
 from ltn.knowledge.satisfaction import satisfaction, truths_by_name
@@ -54,7 +55,9 @@ class Weights(list[Any]):
         super().__init__(weights)
         self._declare = declare
 
-    def __call__(self, names: str, domain: Domain, values: Any = None) -> list[DeclaredVariable]:
+    def __call__(
+        self, names: str | Sequence[str], domain: Domain, values: Any = None
+    ) -> list[DeclaredVariable]:
         """Declare logical variables."""
         return self._declare(names, domain, values)
 
@@ -172,6 +175,7 @@ class Theory(keras.Model):
 
     axiom = delegate_to("knowledge", KnowledgeBase.axiom)
     axioms = delegate_to("knowledge", KnowledgeBase.axioms)
+    define = define
     find = delegate_to("knowledge", KnowledgeBase.find)
     __getitem__ = delegate_to("knowledge", KnowledgeBase.find)
     remove = delegate_to("knowledge", KnowledgeBase.remove)
@@ -292,7 +296,9 @@ class Theory(keras.Model):
         """The truth of a formula, or the value of a term, one for each combination of its free variables.
 
         Args:
-            formula: the text of a formula (truth query) or of a term (value query).
+            formula: the text of a formula (truth query) or of a term (value query). Behind it may stand which
+                free variables share an axis, as in `digit(x, d) for diag(x, d)`: the i-th value is then that
+                of the i-th individual of each.
             data: unseen individuals for variables, by name; they need not have the same number. Of a
                 `tf.data.Dataset` or `keras.utils.PyDataset` of batches: all rows, which must have an end.
             semantics: other operators than those of training.

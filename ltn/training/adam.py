@@ -81,11 +81,11 @@ def fuse(model: keras.Model, applied: tf.Tensor | None = None) -> Iterator[None]
     def update(gradient: Any, weight: Any, _: Any) -> None:
         first, second = _private.moments_of(optimizer, weight)
         kind = tf.as_dtype(weight.dtype)
-        gradient = tf.cast(tf.convert_to_tensor(gradient), kind)
+        slopes = tf.cast(tf.convert_to_tensor(gradient), kind)
         if applied is not None:
-            gradient = tf.math.multiply_no_nan(gradient, share(kind))
+            slopes = tf.math.multiply_no_nan(slopes, share(kind))
         handles = {"var": _handle(weight), "m": _handle(first), "v": _handle(second)}
-        tf.raw_ops.ResourceApplyAdam(**handles, **scalars(kind), grad=gradient)
+        tf.raw_ops.ResourceApplyAdam(**handles, **scalars(kind), grad=slopes)
 
     optimizer.update_step = update
     try:
@@ -93,6 +93,15 @@ def fuse(model: keras.Model, applied: tf.Tensor | None = None) -> Iterator[None]
     finally:
         # The method of the class is visible again.
         del optimizer.update_step
+
+
+def dense(gradient: Any) -> tf.Tensor:
+    """A gradient with all rows, also where it came with some of them, as that of embeddings does.
+
+    Adam moves rows without a gradient too, since their means decay. Of a row that comes several times Keras
+    would square each slope, not their sum.
+    """
+    return tf.convert_to_tensor(gradient)
 
 
 @contextlib.contextmanager

@@ -180,10 +180,11 @@ def steps_before_xla(knowledge: KnowledgeBase) -> int | None:
     tables = knowledge.language.individuals
     if not all(table.regularizer is None or is_of_keras(table.regularizer) for table in tables):
         return None
-    groundings, most = knowledge.language.groundings(), 1
-    for tree in trees:
-        if tree is None:
-            return None
+    if any(tree is None for tree in trees):
+        return None
+    written_out = knowledge.signature.write_out([tree for tree in trees if tree is not None])
+    groundings, most = knowledge.language.groundings().with_copies(written_out.copies), 1
+    for tree in written_out.nodes:
         if any(isinstance(node, Quantifier) and node.guard is not None for node in tree.walk()):
             return None
         most = max(most, combinations(groundings, tree, groundings.count))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Protocol, runtime_checkable
 
@@ -13,7 +11,6 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from ltn import errors
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.knowledge import data as data_module
 from ltn.knowledge import streams
@@ -65,16 +62,20 @@ class Feeding:
 
     def for_fit(
         self, x: Any, y: Any, arguments: Arguments, can_be_endless: bool
-    ) -> tuple[Arguments, dict[str, Any]]:
-        """The arguments of `keras.Model.fit`; and the first batch of the data, where they are a dictionary.
+    ) -> tuple[Arguments, dict[str, Any] | None]:
+        """The arguments of `keras.Model.fit`; and the first batch, empty where there are no data.
+
+        Of a data set it is None: to read one twice may take long, or not be possible.
 
         With `can_be_endless` all epochs may come from one endless data set, whose batches are those that
         Keras would make.
         """
         fed = dict(arguments)
+        first: dict[str, Any] | None = {} if data_module.is_nothing(x) else None
         fed["x"] = x = self._read(x, y, fed, "steps_per_epoch", self._learns_nan)
         size = fed["batch_size"] or BATCH_SIZE
-        first = {name: values[:size] for name, values in x.items()} if isinstance(x, Mapping) else {}
+        if isinstance(x, Mapping):
+            first = {name: values[:size] for name, values in x.items()}
         if fed.get("validation_data") is not None:
             fed["validation_data"] = self._validation(fed)
         if distribution.is_several(self._strategy):
@@ -214,16 +215,3 @@ def _as_dataset(read: Callable[[], Iterable[Any]]) -> tf.data.Dataset:
         name: tf.TensorSpec([None, *values.shape[1:]], values.dtype) for name, values in first.items()
     }
     return tf.data.Dataset.from_generator(batches, output_signature=signature)
-
-
-@contextlib.contextmanager
-def as_logic_errors() -> Iterator[None]:
-    """Raise errors of `streams.checked` as what they were before TensorFlow wrapped them."""
-    try:
-        yield
-    except tf.errors.InvalidArgumentError as error:
-        found = re.search(r"(\w+Error): (In batch .*?)\n+Traceback", str(error), re.DOTALL)
-        kind = getattr(errors, found[1], None) if found else None
-        if found is None or kind is None:
-            raise
-        raise kind(found[2]) from None

@@ -213,7 +213,8 @@ def _total(tensors: Sequence[Any]) -> tf.Tensor:
     kind = tf.float64 if any(tensor.dtype == tf.float64 for tensor in tensors) else tf.float32
     small, sums = [], []
     for tensor in tensors:
-        tensor = tf.cast(tf.convert_to_tensor(tensor), kind)
+        # Of a sparse gradient the rows that there are.
+        tensor = tf.cast(tensor.values if isinstance(tensor, tf.IndexedSlices) else tensor, kind)
         if (tensor.shape.num_elements() or _SMALL) < _SMALL:
             small.append(tensor if tensor.shape.rank == 1 else tf.reshape(tensor, [-1]))
         else:
@@ -226,6 +227,8 @@ def _total(tensors: Sequence[Any]) -> tf.Tensor:
 
 
 def _update(model: Any, pairs: Pairs, applied: tf.Tensor | None = None) -> None:
+    if adam.is_plain(model.optimizer):
+        pairs = [(adam.dense(gradient), weight) for gradient, weight in pairs]
     with adam.fuse(model, applied), _private.keep_no_graph():
         model.optimizer.apply_gradients(pairs)
 

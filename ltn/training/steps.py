@@ -54,7 +54,8 @@ class CompiledStep:
 
     def __call__(self, batches: Any) -> Logs:
         """The logs of the step; `batches` is an iterator of TensorFlow or any other one."""
-        if self._steps_before_xla is not None:
+        # Batches of data have several sizes, each of which XLA would compile again.
+        if self._steps_before_xla is not None and _is_without_data(batches):
             self._steps_before_xla -= 1
             if self._steps_before_xla < 0:
                 self._steps_before_xla = None
@@ -89,6 +90,10 @@ class CompiledStep:
             )
             self._by_kind[kind] = function.get_concrete_function()
         return self._by_kind[kind]
+
+
+def _is_without_data(batches: Any) -> bool:
+    return isinstance(batches, tf.data.Iterator) and has_no_data(batches)
 
 
 class AxiomMeans(keras.metrics.Metric):

@@ -17,10 +17,10 @@ from ltn.evaluation import replicas
 from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.fuzzy_ops.base import as_written
 from ltn.knowledge.axioms import KnowledgeBase
-from ltn.knowledge.data import Data, read_batch, with_weights
+from ltn.knowledge.data import Data, as_logic_errors, read_batch, with_weights
 from ltn.knowledge.satisfaction import Satisfaction, note
 from ltn.training import compilation, culprits, distribution
-from ltn.training.feeding import Feeding, as_logic_errors, introduce
+from ltn.training.feeding import Feeding, introduce
 from ltn.training.finite import FiniteSteps, check_on_nan
 from ltn.training.progress import with_line
 from ltn.training.steps import EVALUATE, AxiomMeans, CompiledStep, Logs, evaluate
@@ -391,10 +391,9 @@ class Trainer:
     def _feeding(self) -> Feeding:
         return Feeding(self._knowledge, self._model.distribute_strategy, self.finite.on_nan != "raise")
 
-    def _try(self, batch: Data) -> None:
-        """Evaluate a first batch eagerly, where truth values and sizes are checked, once for these axioms."""
-        knowledge = self._knowledge
-        if self._tried != knowledge.version and (batch or not knowledge.open_variables()):
+    def _try(self, batch: Data | None) -> None:
+        """Evaluate the first batch, if it is known, eagerly, where truths and sizes are checked, once."""
+        if batch is not None and self._tried != self._knowledge.version:
             with self._model.distribute_strategy.scope(), as_written():
                 self._model.call(batch, training=True)
-            self._tried = knowledge.version
+            self._tried = self._knowledge.version

@@ -1,6 +1,7 @@
 """Expressions: named axes, selection, and what a mistake says."""
 
 import operator
+import re
 
 import numpy as np
 import pytest
@@ -95,8 +96,9 @@ def test_transpose_free_vars(term: ltn.Term) -> None:
     assert term.free_vars == ["x", "y"]
     transpose_free_vars(term, ["y", "x"], in_place=True)
     assert term.free_vars == ["y", "x"]
-    with pytest.raises(ValueError, match=r"permutation of \['y', 'x'\]; got \['y'\]"):
-        transpose_free_vars(term, ["y"])
+    for wrong in (["y"], ["x"], ["x", "z"], ["x", "x"], ["x", "y", "y"]):
+        with pytest.raises(ValueError, match=re.escape(f"permutation of ['y', 'x']; got {wrong}.")):
+            transpose_free_vars(term, wrong)
 
 
 def test_broadcast_wff_and_mask_puts_the_masks_variables_first() -> None:

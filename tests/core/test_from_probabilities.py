@@ -60,6 +60,22 @@ def test_without_a_class() -> None:
     assert_close(P(variables()[0]).tensor, network("sigmoid", classes=1)(POINTS)[:, 0])
 
 
+@pytest.mark.parametrize("negated", [False, True])
+def test_log_space_takes_the_probabilities_where_no_logits_are_known(negated: bool) -> None:
+    table = np.array([[0.5, 0.25, 0.25], [1.0, 0.0, 0.0]], np.float32)
+    theory = ltn.Theory("log_product")
+    points, classes = theory.domain("points"), theory.domain("classes", values=range(3))
+    theory.variable("x", points)
+    theory.variable("c", classes)
+    rows = ltn.Predicate.FromProbabilities(
+        lambda inputs: tf.gather(table, tf.cast(inputs[0][:, 0], tf.int32))
+    )
+    theory.predicate("P", (points, classes), rows)
+    found = theory.query(f"forall c: {'~' * negated}P(x, c)", x=[0.0, 1.0]).tensor
+    # `forall` is the geometric mean.
+    assert_close(found, np.prod(1.0 - table if negated else table, axis=1) ** (1 / 3))
+
+
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("negated", [False, True])
 @pytest.mark.parametrize("activation", ACTIVATIONS)

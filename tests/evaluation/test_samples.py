@@ -16,9 +16,13 @@ from ltn.evaluation.evaluation import Sampling
 from ltn.language import parse
 from tests.tolerance import assert_close
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:__array__ implementation:DeprecationWarning"
+)  # Keras, on NumPy 2
+
 COUNT = 7
 KNOWS = [(0, 1), (1, 2), (2, 0), (1, 1), (4, 1), (4, 5), (0, 5), (6, 6), (3, 0), (3, 2), (3, 6), (3, 1)]
-PAIRS = list(itertools.product(range(COUNT), repeat=2))
+PAIRS = [(x, y) for x in range(COUNT) for y in range(COUNT)]
 ALL = {(x, y) for x, y in PAIRS if (x, y) not in KNOWS}
 # Guards on (x, y), and what they select.
 GUARDS: dict[str, list[tuple[int, int]]] = {

@@ -22,8 +22,9 @@ from tests.theory.worlds import CONSTANTS, VARIABLES, declared, random_world
 
 WORLD = random_world(seed=0, size=3, size_of_y=2, truth_of_a=0.4)
 SYMBOLS = "P R C D T E O near step less even f score first gap at"
-SIGNS = "∀ ∃ ~ ¬ & ∧ | ∨ -> → <-> ↔ = != ≠ < <= ≤ > >= ≥ + - * / ( ) [ ] , : #"
-WORDS = "forall exists not and or where diag norm abs A B Forall AND iff implies in label: '"
+SIGNS = "∀ ∃ ~ ¬ & ∧ | ∨ ⊻ -> → <-> ↔ = != ≠ < <= ≤ > >= ≥ + - * / ( ) [ ] , : #"
+WORDS = "forall exists not and or xor where diag define for norm abs A B Forall AND iff implies in label: '"
+COUNTS = "exactly least most exists! ∃! ∃= ∃≥ ∃≤"
 NUMBERS = "0 1 2 0.5 .5 5. 007 1e308 1e-400 1e999 99999999999999999999 1e 0x1 ² ٣"
 OPTIONS = "[p=2] [p=1] [p=0] [p=-1] [q=1] [axis=0] [empty=0] [stable=0] [p=2,p=3] [] [p=x] [weight=2]:"
 FOREIGN = "&& || == => <=> ! − · { } ' \" \\ $ x' 'x x₁ \ud800 \ufeff é e\u0301 ﬁ ª \u202e 🙂 _"
@@ -32,6 +33,7 @@ NAMES = (*SYMBOLS.split(), *VARIABLES, *CONSTANTS)
 TOKENS = (
     *SIGNS.split(),
     *WORDS.split(),
+    *COUNTS.split(),
     *NUMBERS.split(),
     *OPTIONS.split(),
     *FOREIGN.split(),

@@ -1,7 +1,9 @@
 """Every public operator, in each of its forms, with its definition from the paper."""
 
 import inspect
+import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,11 +109,70 @@ LOG_AGGREGATORS: dict[str, AggregatorCase] = {
     "logmeanexp": AggregatorCase(fo.Aggreg_LogMeanExp(), ref.log_mean_exp(1), fo.log_zero),
     "logmeanexp p=3": AggregatorCase(fo.Aggreg_LogMeanExp(p=3), ref.log_mean_exp(3), fo.log_zero),
 }
+
+
+class Counted:
+    """An operator that counts, with bounds: it is called and joins parts as an aggregator does."""
+
+    def __init__(self, operator: Any, **bounds: Any):
+        self.operator = operator
+        self.bounds = bounds
+
+    def __repr__(self) -> str:
+        return f"{self.operator} {self.bounds}"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.operator(*args, **kwargs, **self.bounds)
+
+    def segments(self, *args: Any, **kwargs: Any) -> Any:
+        return self.operator.segments(*args, **kwargs, **self.bounds)
+
+    def part(self, *args: Any, **kwargs: Any) -> Any:
+        return self.operator.part(*args, **kwargs, **self.bounds)
+
+    def join(self, *args: Any, **kwargs: Any) -> Any:
+        return self.operator.join(*args, **kwargs, **self.bounds)
+
+
+BOUNDS: dict[str, tuple[int, float]] = {
+    "exactly 0": (0, 0),
+    "exactly 2": (2, 2),
+    "at least 1": (1, math.inf),
+    "at least 3": (3, math.inf),
+    "at most 2": (0, 2),
+    "from 1 to 3": (1, 3),
+    "at least 0": (0, math.inf),
+    "exactly 99": (99, 99),
+}
+
+
+def bounds_of(least: float, most: float) -> dict[str, Any]:
+    """The arguments of an operator for bounds as the references take them."""
+    return {"least": int(least)} | ({} if most == math.inf else {"most": int(most)})
+
+
+COUNT_FAMILIES: dict[str, tuple[fo.Count, Callable[[float, float], ref.Aggregator]]] = {
+    "prod": (fo.Count_Prod(), ref.count_of_all),
+    "godel": (fo.Count_Godel(), ref.count_by_order),
+    "luk": (fo.Count_Luk(), ref.count_by_sum),
+}
+COUNTS: dict[str, AggregatorCase] = {
+    f"{family} {name}": AggregatorCase(
+        Counted(operator, **bounds_of(*bounds)), reference(*bounds), bounds[0] == 0
+    )
+    for family, (operator, reference) in COUNT_FAMILIES.items()
+    for name, bounds in BOUNDS.items()
+    if name in ("exactly 2", "at least 1", "at most 2")
+}
 LOG_CONNECTIVES = {"and log": fo.And_Log(), "or log": fo.Or_Log()}
+
+
+# They are called with bounds, so they have tests of their own.
+_COUNTS = {type(operator) for operator, _ in COUNT_FAMILIES.values()} | {fo.Count_Log}
 
 
 def public_operators(kind: type, on_log_truths: bool = False) -> set[type]:
     """The operator classes that users can build, those on truth values or those on their logarithms."""
     public = [getattr(fo, name) for name in fo.__all__]
     built = {c for c in public if inspect.isclass(c) and issubclass(c, kind) and not inspect.isabstract(c)}
-    return {c for c in built if on_log_truths == c.__module__.endswith(".logspace")}
+    return {c for c in built - _COUNTS if on_log_truths == c.__module__.endswith(".logspace")}

@@ -128,6 +128,43 @@ def lukasiewicz_or_of_all(xs: Sequence[float]) -> float:
     return min(math.fsum(xs), 1.0)
 
 
+def count_of_all(least: float, most: float) -> Aggregator:
+    """The probability that so many of independent truths are true."""
+
+    def value(xs: Sequence[float]) -> float:
+        probabilities = [1.0]
+        for x in xs:
+            pairs = zip([*probabilities, 0.0], [0.0, *probabilities], strict=True)
+            probabilities = [same * (1.0 - x) + fewer * x for same, fewer in pairs]
+        return math.fsum(p for number, p in enumerate(probabilities) if least <= number <= most)
+
+    return value
+
+
+def count_by_order(least: float, most: float) -> Aggregator:
+    def value(xs: Sequence[float]) -> float:
+        descending = [1.0, *sorted(xs, reverse=True)]
+
+        def at_least(number: float) -> float:
+            return descending[int(number)] if number < len(descending) else 0.0
+
+        return min(at_least(least), 1.0 - at_least(most + 1.0))
+
+    return value
+
+
+def count_by_sum(least: float, most: float) -> Aggregator:
+    def value(xs: Sequence[float]) -> float:
+        total = math.fsum(xs)
+
+        def at_least(number: float) -> float:
+            return min(max(total - number + 1.0, 0.0), 1.0)
+
+        return lukasiewicz_and(at_least(least), 1.0 - at_least(most + 1.0))
+
+    return value
+
+
 def power_mean(p: float, stable: bool) -> Aggregator:
     def value(xs: Sequence[float]) -> float:
         values = [project_from_zero(x) for x in xs] if stable else xs

@@ -364,6 +364,25 @@ def test_many_values_of_p_share_one_trace() -> None:
     assert traces(operator) == before
 
 
+@pytest.mark.parametrize("p", [2, 6, 8])
+@p_means
+def test_p_means_of_half_precision_keep_the_ends_of_the_unit_interval(
+    operator: Callable[..., fo.Aggregator], p: int
+) -> None:
+    """There powers of a float16 underflow: 0.01^6 is 0."""
+    for values in ([0.001, 0.002, 0.003], [0.01] * 3, [0.4, 0.8, 0.9], [0.999, 0.99, 0.95]):
+        found = []
+        for dtype in (tf.float16, tf.float64):
+            xs = tf.cast(tf.constant(values, tf.float16), dtype)
+            with tf.GradientTape() as tape:
+                tape.watch(xs)
+                value = operator(p=p)(xs)
+            found.append((value, tape.gradient(value, xs)))
+        # The numbers of float16 from 1/2 to 1 lie 2^-11 apart; errors 1 - x are differences of these.
+        for half, exact in zip(*found, strict=True):
+            assert_close(half, exact, rtol=2e-3, atol=1e-3)
+
+
 @pytest.mark.parametrize("operator", [fo.Aggreg_pMean(), fo.Aggreg_pMeanError()])
 def test_half_precision_has_finite_gradients(operator: fo.Aggregator) -> None:
     for value in (0.0, 1.0):

@@ -64,6 +64,25 @@ def test_parts_of_segments(case: AggregatorCase) -> None:
     assert_agree(value_and_gradients(joined, xs), whole)
 
 
+@aggregators
+def test_parts_of_segments_under_a_mask(case: AggregatorCase) -> None:
+    """A value outside the mask is in no segment; the mask leaves nothing of segment 1."""
+    xs, ids = tf.constant([0.2, 0.2, 0.9, 0.4, 0.2, 0.7]), np.array([0, 0, 2, 0, 2, 1])
+    mask = np.array([True, False, True, True, True, False])
+
+    def joined(xs: tf.Tensor) -> tf.Tensor:
+        parts = [
+            case.operator.part(xs[a:b], (), mask[a:b], ids[a:b], count=3)
+            for a, b in itertools.pairwise([0, 1, 3, 6])
+        ]
+        return case.operator.join(parts, 0.25)
+
+    def of_the_others(xs: tf.Tensor) -> tf.Tensor:
+        return case.operator.segments(tf.boolean_mask(xs, mask), ids[mask], 3, empty=0.25)
+
+    assert_agree(value_and_gradients(joined, xs), value_and_gradients(of_the_others, xs))
+
+
 def test_nothing_at_all_is_empty() -> None:
     forall = fo.Aggreg_pMeanError()
     parts = [forall.part(tf.zeros([0, 2]), 0), forall.part(tf.zeros([3, 2]), 0, mask=tf.zeros([3, 2]))]

@@ -9,14 +9,14 @@ import tensorflow as tf
 
 from ltn import fuzzy_ops as fo
 from ltn.errors import LogicTypeError, LogicValueError
-from tests.fuzzy_ops.cases import AGGREGATORS, LOG_AGGREGATORS, AggregatorCase
+from tests.fuzzy_ops.cases import AGGREGATORS, COUNTS, LOG_AGGREGATORS, AggregatorCase
 from tests.fuzzy_ops.traces import traces_of
 from tests.tolerance import assert_close
 
 Array = np.ndarray[Any, Any]
 Function = Callable[[tf.Tensor], tf.Tensor]
 
-CASES = AGGREGATORS | LOG_AGGREGATORS
+CASES = AGGREGATORS | LOG_AGGREGATORS | COUNTS
 aggregators = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 # Together they use every statistic: both extremes, product, sum, mean, and the largest value spread out.
 FEW = [fo.Aggreg_Min(), fo.Aggreg_ProbSum(), fo.Aggreg_OrLuk(), fo.Aggreg_pMean(6, stable=False)]
@@ -100,7 +100,7 @@ def test_p_is_a_number_or_a_tensor_and_learns(operator: Any) -> None:
     assert_close(segmented(xs, 5), dense[0])
 
 
-@pytest.mark.parametrize("operator", FEW, ids=str)
+@pytest.mark.parametrize("operator", [*FEW, COUNTS["prod exactly 2"].operator], ids=str)
 def test_compiled_for_any_number_of_tuples_and_segments(operator: Any) -> None:
     def gradients(xs: tf.Tensor, ids: tf.Tensor, count: tf.Tensor) -> list[tf.Tensor]:
         return value_and_gradients(lambda xs: operator.segments(xs, ids, count, axis=1), xs)

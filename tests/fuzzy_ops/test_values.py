@@ -13,6 +13,7 @@ from tests.fuzzy_ops import reference as ref
 from tests.fuzzy_ops.cases import (
     AGGREGATORS,
     CONNECTIVES,
+    COUNTS,
     LOG_AGGREGATORS,
     POWER_MEANS,
     POWERS,
@@ -31,7 +32,7 @@ CUBE = uniform(3, 4, 5)
 CUBE[0, 0], CUBE[0, 1], CUBE[1, :2, 3] = 0.0, 1.0, [0.0, 1.0]
 
 connectives = pytest.mark.parametrize(("operator", "reference"), CONNECTIVES.values(), ids=CONNECTIVES.keys())
-ON_NUMBERS = {**AGGREGATORS, **LOG_AGGREGATORS}
+ON_NUMBERS = {**AGGREGATORS, **LOG_AGGREGATORS, **COUNTS}
 aggregators = pytest.mark.parametrize("case", ON_NUMBERS.values(), ids=ON_NUMBERS.keys())
 
 

@@ -12,6 +12,7 @@ from ltn.language import (
     Node,
     Not,
     Quantifier,
+    Xor,
     negation_normal_form,
     parse,
     text,
@@ -26,13 +27,14 @@ def test_it_is_classically_equivalent(formula: Node, model: Model) -> None:
 
 
 @given(formulas())
-def test_negations_stand_on_atoms_only(formula: Node) -> None:
+def test_negations_stand_on_atoms_and_counts_only(formula: Node) -> None:
     pending = [negation_normal_form(formula)]
     while pending:
         node = pending.pop()
-        assert not isinstance(node, Implies | Iff)
+        assert not isinstance(node, Implies | Iff | Xor)
         if isinstance(node, Not):
-            assert isinstance(node.operand, Name | Apply | Comparison)
+            is_count = isinstance(node.operand, Quantifier) and node.operand.count is not None
+            assert is_count or isinstance(node.operand, Name | Apply | Comparison)
         pending += [node.body] if isinstance(node, Quantifier) else node.children
 
 
@@ -48,6 +50,8 @@ def test_it_is_its_own_normal_form(formula: Node) -> None:
         ("A -> B", "~A | B"),
         ("A <-> B", "(~A | B) & (~B | A)"),
         ("~(A <-> B)", "A & ~B | B & ~A"),
+        ("A xor B", "(A | B) & (~A | ~B)"),
+        ("~(A xor B)", "~A & ~B | A & B"),
         ("~~A", "A"),
         ("~(x = y)", "~x = y"),
         (

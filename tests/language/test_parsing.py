@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ltn.language import Apply, Name, Number, Quantifier, parse, parse_many, text
-from ltn.language.names import KEYWORDS, NAME
+from ltn.language import Apply, Name, Number, Quantifier, Signature, parse, parse_many, text
+from ltn.language.names import KEYWORDS, NAME, SOFT_KEYWORDS
 from ltn.language.parser import _parser
 
 
@@ -56,11 +56,30 @@ def test_a_keyword_is_no_name(keyword: str) -> None:
             parse(source)
 
 
+@pytest.mark.parametrize("word", SOFT_KEYWORDS)
+def test_a_soft_keyword_is_a_name_where_names_stand(word: str) -> None:
+    for source in (
+        word,
+        f"P({word})",
+        f"{word}(x)",
+        f"{word} & {word}({word})",
+        f"forall {word} where {word} > 1: {word}({word}) -> A",
+        f"forall diag({word}, x): {word}(x)",
+        f"forall[{word}=1] x: A",
+        f"define {word}({word}: {word}): {word}({word})",
+        f"{word}({word}, x) for diag({word}, x)",
+    ):
+        assert text(parse(source)) == source
+    Signature().check_new(word, "a predicate")
+
+
 def test_the_grammar_and_the_signature_agree_on_names() -> None:
     assert _parser().get_terminal("NAME").pattern.value == NAME
     patterns = [terminal.pattern.value for terminal in _parser().terminals]
-    words = [re.match(r"(\w+)\(\?!", pattern) for pattern in patterns]
-    assert sorted(word.group(1) for word in words if word) == list(KEYWORDS)
+    words = {
+        word for pattern in patterns for word in re.findall(r"(?:\b|\\s\+)([a-z]+)(?=\(\?[!=]|\\s)", pattern)
+    }
+    assert words == {*KEYWORDS, *SOFT_KEYWORDS}
 
 
 @pytest.mark.parametrize(

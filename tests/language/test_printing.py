@@ -4,6 +4,7 @@ import re
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from ltn.language import (
     And,
@@ -19,10 +20,14 @@ from ltn.language import (
     Number,
     Or,
     Quantifier,
+    Xor,
     parse,
     text,
 )
-from tests.language.trees import trees
+from ltn.language import text as tree_text
+from ltn.language.names import NAME
+from ltn.language.statements import Definition, Parameter
+from tests.language.trees import names, trees
 
 A, B, C = Name("A"), Name("B"), Name("C")
 x, y = Name("x"), Name("y")
@@ -40,16 +45,57 @@ def test_text_parses_to_the_same_tree(tree: Node) -> None:
     assert str(tree) == text(tree)
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("co-occurs_with", "'co-occurs_with'"),
+        ("/m/08966", "'/m/08966'"),
+        ("∀x → y", "'∀x → y'"),
+        ("forall", "'forall'"),
+        ("define", "define"),
+        ("2", "'2'"),
+        ("x''", "x''"),
+        ("x'y", r"'x\'y'"),
+        ("\\", r"'\\'"),
+        ("'", r"'\''"),
+        (" # ", "' # '"),
+        ("New\u00a0York", "'New\u00a0York'"),
+    ],
+)
+def test_names_stand_in_quotes_where_they_need_them(name: str, text: str) -> None:
+    assert str(Name(name)) == text
+    assert parse(text) == Name(name)
+    assert str(Apply(name, (Name(name),))) == f"{text}({text})"
+    for unicode in (False, True):
+        quantified = Quantifier("forall", ((name,), (name, "x")), Name(name))
+        assert parse(tree_text(quantified, unicode=unicode)) == quantified
+
+
+def test_names_in_quotes_need_none() -> None:
+    assert parse("'P'('x')") == parse("P(x)")
+
+
+parameters = st.builds(Parameter, names(), st.none() | names())
+
+
+@given(names(), st.lists(parameters, min_size=1, max_size=3).map(tuple), trees())
+def test_definitions_parse_to_the_same(name: str, head: tuple[Parameter, ...], body: Node) -> None:
+    definition = Definition(name, head, body)
+    assert parse(str(definition)) == definition
+    assert parse(tree_text(definition, unicode=True)) == definition
+
+
 @given(trees())
 def test_ascii_is_ascii_but_for_names(tree: Node) -> None:
-    assert not set("∀∃¬∧∨→↔≠≤≥") & set(text(tree))
+    assert not set("∀∃¬∧∨⊻→↔≠≤≥") & set(text(tree))
 
 
 @given(trees(quantified_guards=False))
 def test_no_parentheses_are_superfluous(tree: Node) -> None:
     written = text(tree)
     opened = []
-    for position, character in enumerate(written):
+    # Names in quotes may hold parentheses.
+    for position, character in enumerate(re.sub(NAME, lambda name: "x" * len(name[0]), written)):
         if character == "(":
             opened.append(position)
         if character == ")":
@@ -79,6 +125,15 @@ PRECEDENCE: list[tuple[str, Node]] = [
     ("A & (B & C)", And(A, And(B, C))),
     ("A | B & C", Or(A, And(B, C))),
     ("(A | B) & C", And(Or(A, B), C)),
+    ("A xor B xor C", Xor(Xor(A, B), C)),
+    ("A xor (B xor C)", Xor(A, Xor(B, C))),
+    ("A | B xor C & A", Or(A, Xor(B, And(C, A)))),
+    ("A xor B | C", Or(Xor(A, B), C)),
+    ("(A | B) xor C", Xor(Or(A, B), C)),
+    ("(A xor B) & C", And(Xor(A, B), C)),
+    ("A xor ~B", Xor(A, Not(B))),
+    ("xor xor xor", Xor(Name("xor"), Name("xor"))),
+    ("xor(x, xor) xor xor", Xor(Apply("xor", (x, Name("xor"))), Name("xor"))),
     ("A & (B | C)", And(A, Or(B, C))),
     ("A | (B -> C)", Or(A, Implies(B, C))),
     ("~A & B", And(Not(A), B)),
@@ -123,12 +178,14 @@ def test_precedence(written: str, tree: Node) -> None:
 
 def test_both_notations() -> None:
     formula = parse(
-        "forall[p=6] x, y where norm(x - y) <= 0.2 & x != y: ~F(x, y) | G(x) -> A <-> exists z: P(z)"
+        "forall[p=6] x, y where norm(x - y) <= 0.2 & x != y: ~F(x, y) | G(x) -> A xor B <-> exists z: P(z)"
     )
-    signs = "∀[p=6] x, y where norm(x - y) ≤ 0.2 ∧ x ≠ y: ¬F(x, y) ∨ G(x) → A ↔ ∃z: P(z)"
+    signs = "∀[p=6] x, y where norm(x - y) ≤ 0.2 ∧ x ≠ y: ¬F(x, y) ∨ G(x) → A ⊻ B ↔ ∃z: P(z)"
     assert text(formula, unicode=True) == signs
     assert parse(signs) == formula
-    words = "forall[p=6] x, y where norm(x - y) ≤ 0.2 and x ≠ y: not F(x, y) or G(x) → A ↔ exists z: P(z)"
+    words = (
+        "forall[p=6] x, y where norm(x - y) ≤ 0.2 and x ≠ y: not F(x, y) or G(x) → A xor B ↔ exists z: P(z)"
+    )
     assert parse(words) == formula
 
 

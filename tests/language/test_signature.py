@@ -5,10 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language import Domain, Signature, parse
+from ltn.language.names import written
 from tests.language.signatures import example
+from tests.language.trees import names
 
 Declare = Callable[[Signature, Any], None]
 
@@ -41,10 +45,10 @@ def signature() -> Signature:
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
-        ("New York", "a name begins with a letter"),
-        ("2x", "a name begins with a letter"),
-        ("x'y", "a name begins with a letter"),
-        ("where", "it is a keyword of the language; they are and, diag, exists, forall, not, or, where"),
+        ("New\nYork", "a name has at least one character, and neither line breaks"),
+        ("New\u2028York", "a name has at least one character, and neither line breaks"),
+        ("New\tYork", "a name has at least one character, and neither line breaks nor other control"),
+        ("\ud83d", "a name has at least one character, and neither line breaks nor other control"),
     ],
 )
 def test_names_must_be_names(signature: Signature, what: str, name: str, problem: str) -> None:
@@ -178,8 +182,30 @@ def test_no_names() -> None:
     for empty in ("", "  ", " , "):
         with pytest.raises(LogicValueError, match=r"There is no name in .*; write names with commas"):
             Signature.names_of(empty)
-    with pytest.raises(LogicTypeError, match=r"as 'x, y'; got a list: \['x'\]"):
-        Signature.names_of(["x"])  # type: ignore[arg-type]
+    with pytest.raises(LogicTypeError, match=r"as 'a, b', or a list; got a int: 3"):
+        Signature.names_of(3)  # type: ignore[arg-type]
+    with pytest.raises(LogicValueError, match="There is no name in the list"):
+        Signature.names_of([])
+
+
+def test_names_of_a_list_stand_as_they_are() -> None:
+    names = ["x", "New York", "a, b", "'c'", "or"]
+    assert Signature.names_of(names) == names
+
+
+@given(st.lists(names(), min_size=1))
+def test_written_names_are_read_from_a_list_with_commas(names: list[str]) -> None:
+    assert Signature.names_of(", ".join(map(written, names))) == names
+    assert Signature.names_of(" ".join(map(written, names))) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "piece"),
+    [("x, New-York", "'New-York'"), ("a, 2x", "'2x'"), ("and, or", "'and'"), ("'a b'c", '"\'a"')],
+)
+def test_names_in_a_text_need_quotes(text: str, piece: str) -> None:
+    with pytest.raises(LogicValueError, match=f"^{piece} in .* needs quotes"):
+        Signature.names_of(text)
 
 
 @pytest.mark.parametrize(("count", "shown"), [(1, "0"), (8, "0, 1, 2, 3, 4, 5, 6, 7"), (9, "0, 1, ..., 8")])
@@ -235,7 +261,7 @@ def test_repr(signature: Signature) -> None:
         ({"variables": {"v": []}}, "the names of its parts"),
         ({"functions": {"f": {"inputs": ["people"]}}}, r"`signature\.functions\.f` has no 'output'"),
         ({"predicates": {"P": "people"}}, r"`signature\.predicates\.P` must be a list; got 'people'"),
-        ({"propositions": ["a b"]}, "'a b' cannot name a proposition"),
+        ({"propositions": ["a\nb"]}, r"'a\\nb' cannot name a proposition"),
     ],
 )
 def test_a_configuration_of_another_form_is_refused(change: dict[str, Any], said: str) -> None:

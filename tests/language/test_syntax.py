@@ -76,7 +76,7 @@ def test_walk_is_from_the_top_and_the_left(tree: Node) -> None:
     assert entered == [id(node) for node in tree.walk()]
 
 
-@pytest.mark.parametrize("name", ["", "1x", "a b", "a-b", "x'y", "and", "diag"])
+@pytest.mark.parametrize("name", ["", "a\n", "\x00", "a\tb", "\u2029", "\ud800"])
 def test_names_that_cannot_be_written(name: str) -> None:
     for make in (
         Name,
@@ -98,7 +98,7 @@ def test_nodes_that_cannot_be_written() -> None:
         Arithmetic("**", x, x)
     with pytest.raises(ValueError, match="got '=='"):
         Comparison("==", x, x)
-    with pytest.raises(ValueError, match="'forall' or 'exists'; got 'all'"):
+    with pytest.raises(ValueError, match="'at least' or 'at most'; got 'all'"):
         Quantifier("all", (("x",),), x)
     for groups in ((), ((),)):
         with pytest.raises(ValueError, match="at least one variable"):

@@ -18,6 +18,8 @@ def complaint(source: str, many: bool = False) -> str:
 AFTER = "Expected an operator or the end of the formula"
 BEGIN = "Expected a formula or a term"
 END = "found the end of the formula."
+COUNT = "A count is a whole number from 0 to 1000000"
+WHOLE = "A count is a whole number from 0 up, as in `at least 2 x: P(x)`."
 
 # The source, the column of the first caret, the number of carets, and the message.
 MISTAKES = [
@@ -43,18 +45,29 @@ MISTAKES = [
     ("A && B", 3, 1, f"{BEGIN}, found '&'. Instead of `&&` write `&`."),
     ("x == y", 3, 1, "Expected a term, found '='. Instead of `==` write `=`."),
     ("A <=> B", 4, 1, "Expected a term, found '>'. Instead of `<=>` write `<->`."),
+    ("A ⊕ B", 2, 1, f"{AFTER}, found '⊕'. Instead of `⊕` write `xor`."),
+    ("A XOR B", 2, 3, f"{AFTER}, found 'XOR'. Keywords have small letters: write `xor`."),
+    ("A xor", 5, 1, f"{BEGIN}, {END}"),
+    ("⊻", 0, 1, f"{BEGIN}, found '⊻'."),
+    ("&& A", 0, 1, f"{BEGIN}, found '&'. Instead of `&&` write `&`."),
     ("A implies B", 2, 7, f"{AFTER}, found 'implies'. Instead of `implies` write `->`."),
-    (
-        "exists! k: P(k)",
-        6,
-        1,
-        "Expected a variable, 'diag' or '[', found '!'. For exactly one write that there is one, and that no "
-        "two are different: `(exists k: P(k)) & (forall k, l where k != l: ~(P(k) & P(l)))`.",
-    ),
+    ("exactly 1.5 x: P(x)", 8, 3, f"{COUNT}; got 1.5."),
+    ("exactly .5 x: P(x)", 8, 2, f"{COUNT}; got .5."),
+    ("at most 1e1 x: P(x)", 8, 3, f"{COUNT}; got 1e1."),
+    ("at least 10000000 x: P(x)", 9, 8, f"{COUNT}; got 10000000."),
+    ("A & exactly -1 x: P(x)", 12, 2, f"{COUNT}; got -1."),
+    ("at least -1 x: P(x)", 9, 1, f"Expected a number, found '-'. {WHOLE}"),
+    ("at most x: P(x)", 8, 1, f"Expected a number, found 'x'. {WHOLE}"),
+    ("exactly x: P(x)", 8, 1, f"{AFTER}, found 'x'. {WHOLE}"),
+    ("exactly 1: P(x)", 9, 1, "Expected a variable, 'diag' or '[', found ':'."),
+    ("Exactly 1 x: P(x)", 8, 1, f"{AFTER}, found '1'. Keywords have small letters: write `exactly`."),
+    ("exists? k: P(k)", 6, 1, "Expected a variable, 'diag' or '[', found '?'."),
     ("!A", 0, 1, f"{BEGIN}, found '!'. Instead of `!` write `~`."),
     ("Forall x: A", 7, 1, f"{AFTER}, found 'x'. Keywords have small letters: write `forall`."),
+    ("Not(x) B", 7, 1, f"{AFTER}, found 'B'."),
     ("A AND B", 2, 3, f"{AFTER}, found 'AND'. Keywords have small letters: write `and`."),
     ("P()", 2, 1, f"{BEGIN}, found ')'. Without arguments, write `P`."),
+    ("A & P()", 6, 1, f"{BEGIN}, found ')'. Without arguments, write `P`."),
     (
         "x < y < z",
         6,

@@ -21,17 +21,25 @@ from ltn.language import (
     Number,
     Or,
     Quantifier,
+    Xor,
 )
-from ltn.language.names import KEYWORDS, NAME
+from ltn.language.names import COUNTING, KEYWORDS, LARGEST_COUNT, PLAIN, PLAIN_QUANTIFIERS, SOFT_KEYWORDS
 
 # All that the language has: one that is added is tried in every test of random formulas.
 CONNECTIVES = Binary.__subclasses__()
-KINDS = st.sampled_from(["forall", "exists"])
+KINDS = st.sampled_from(PLAIN_QUANTIFIERS)
+COUNTING_KINDS = st.sampled_from(COUNTING)
 
 
 def names() -> st.SearchStrategy[str]:
-    near_keywords = st.sampled_from(["forallx", "order", "not'", "Diag", "x₁", "ä_1''", "_"])
-    return near_keywords | st.from_regex(NAME, fullmatch=True).filter(lambda name: name not in KEYWORDS)
+    """Plain names, and those that need quotes: keywords, texts with quotes, backslashes, spaces, `#`."""
+    near_keywords = st.sampled_from([*SOFT_KEYWORDS, "forallx", "order", "not'", "Diag", "x₁", "ä_1''", "_"])
+    signs = st.text("ab'\\ #\"():,[]=1äß\u00a0\u200d😀-", min_size=1, max_size=6)
+    # Without the signs of mathematics, which other names show in quotes.
+    characters = st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"], exclude_characters="∀∃¬∧∨⊻→↔≠≤≥")
+    any_text = st.text(characters, min_size=1)
+    plain = st.from_regex(PLAIN, fullmatch=True)
+    return near_keywords | plain | st.sampled_from(KEYWORDS) | signs | any_text
 
 
 def _options() -> st.SearchStrategy[tuple[tuple[str, float], ...]]:
@@ -67,6 +75,15 @@ def trees(
             st.builds(Comparison, st.sampled_from(Comparison.signs), inner, inner),
             *(st.builds(connective, inner, inner) for connective in CONNECTIVES),
             st.builds(Quantifier, KINDS, groups.map(tuple), inner, guards, _options()),
+            st.builds(
+                Quantifier,
+                COUNTING_KINDS,
+                groups.map(tuple),
+                inner,
+                guards,
+                _options(),
+                count=st.integers(0, 3) | st.integers(0, LARGEST_COUNT),
+            ),
         )
 
     return st.recursive(leaves, above, max_leaves=12)
@@ -107,6 +124,14 @@ def formulas() -> st.SearchStrategy[Node]:
             st.builds(Not, inner),
             *(st.builds(connective, inner, inner) for connective in CONNECTIVES),
             st.builds(Quantifier, KINDS, groups, inner, st.none() | inner),
+            st.builds(
+                Quantifier,
+                COUNTING_KINDS,
+                groups,
+                inner,
+                st.none() | inner,
+                count=st.integers(0, SIZE**2 + 1),
+            ),
         )
 
     return st.recursive(atoms, above, max_leaves=8)
@@ -132,11 +157,21 @@ def truth(node: Node, model: Model) -> bool:
             return truth(right, model) or not truth(left, model)
         case Iff(left=left, right=right):
             return truth(left, model) == truth(right, model)
-        case Quantifier(kind=kind, groups=groups, body=body, guard=guard):
+        case Xor(left=left, right=right):
+            return truth(left, model) != truth(right, model)
+        case Quantifier(kind=kind, groups=groups, body=body, guard=guard, count=count):
             instances = []
             for values in itertools.product(range(SIZE), repeat=len(groups)):
                 bound = {v: value for group, value in zip(groups, values, strict=True) for v in group}
                 instances.append({**model, **bound})
             safe = [instance for instance in instances if guard is None or truth(guard, instance)]
-            return {"forall": all, "exists": any}[kind](truth(body, instance) for instance in safe)
+            truths = [truth(body, instance) for instance in safe]
+            number = sum(truths)
+            return {
+                "forall": all(truths),
+                "exists": any(truths),
+                "exactly": number == count,
+                "at least": number >= (count or 0),
+                "at most": number <= (count or 0),
+            }[kind]
     raise NotImplementedError(node)

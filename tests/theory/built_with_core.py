@@ -20,6 +20,7 @@ from ltn.language import (
     Not,
     Number,
     Or,
+    Xor,
 )
 from ltn.language import Quantifier as QuantifierNode
 from tests.theory.worlds import (
@@ -77,6 +78,7 @@ class Core:
         self.constants = declared.constants
         self.propositions = declared.propositions
         self.wrappers = semantics.wrap()
+        self.count_op = semantics.Count
         plain = {name: ltn.Predicate.Lambda(grounding) for name, (_, grounding) in PLAIN_PREDICATES.items()}
         self.predicates = {
             "P": ltn.Predicate(networks()["P"]),
@@ -135,6 +137,9 @@ class Core:
                 return Implies_(self.formula(left), self.formula(right))
             case Iff(left=left, right=right):
                 return Equiv(self.formula(left), self.formula(right))
+            case Xor(left=left, right=right):
+                a, b = self.formula(left), self.formula(right)
+                return And_(Or_(a, b), Not_(And_(a, b)))
         return self._quantified(cast(QuantifierNode, node))
 
     def _applied(self, node: Apply) -> ltn.Formula:
@@ -154,8 +159,10 @@ class Core:
                 ltn.diag(*(self.variables[name] for name in group))
         mask = None if node.guard is None else self.guard(node.guard)
         body = self.formula(node.body)
-        quantifier = self.wrappers.Forall if node.kind == "forall" else self.wrappers.Exists
         bound = [self.variables[name] for name in node.variables]
+        if node.count is not None:
+            return ltn.Wrapper_Count(self.count_op, node.kind)(node.count, bound, body, mask=mask)
+        quantifier = self.wrappers.Forall if node.kind == "forall" else self.wrappers.Exists
         return quantifier(bound, body, mask=mask, **dict(node.options))
 
     def guard(self, node: Node) -> ltn.Formula:
@@ -174,6 +181,8 @@ class Core:
                 return Implies_(self.guard(left), self.guard(right))
             case Iff(left=left, right=right):
                 return Equiv(self.guard(left), self.guard(right))
+            case Xor(left=left, right=right):
+                return Not_(Equiv(self.guard(left), self.guard(right)))
         return self._compared(cast(Comparison, node))
 
     def _compared(self, node: Comparison) -> ltn.Formula:

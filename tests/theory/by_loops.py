@@ -28,6 +28,7 @@ from ltn.language import (
     Number,
     Or,
     Quantifier,
+    Xor,
 )
 from tests.fuzzy_ops import reference
 from tests.theory.built_with_core import ARITHMETIC, COMPARISONS, is_point
@@ -114,6 +115,8 @@ class Loops:
                 return self.crisp(right, rows) or not self.crisp(left, rows)
             case Iff(left=left, right=right):
                 return self.crisp(left, rows) == self.crisp(right, rows)
+            case Xor(left=left, right=right):
+                return self.crisp(left, rows) != self.crisp(right, rows)
             case Comparison(left=Apply(symbol="P" | "C") as atom):
                 [threshold] = self.term(node.right, rows)
                 return bool(COMPARISONS[node.operator](float(self.degree(atom, rows).holds), threshold))
@@ -196,6 +199,13 @@ class StableProductLoops(Loops):
             case Iff(left=left, right=right):
                 equivalence = reference.equivalence(reference.stable_product, reference.stable_reichenbach)
                 return equivalence(self.truth(left, rows), self.truth(right, rows))
+            case Xor(left=left, right=right):
+                a, b = self.truth(left, rows), self.truth(right, rows)
+                both = reference.standard_negation(reference.stable_product(a, b))
+                return reference.stable_product(reference.stable_probabilistic_sum(a, b), both)
+            case Quantifier(kind=kind, body=body, count=int(count)):
+                truths = [self.truth(body, inner) for inner in self.selected(node, rows)]
+                return reference.count_of_all(*bounds_of(kind, count))(truths)
             case Quantifier(kind=kind, body=body, options=options):
                 truths = [self.truth(body, inner) for inner in self.selected(node, rows)]
                 p, stable = dict(options).get("p", 2.0), bool(dict(options).get("stable", True))
@@ -227,6 +237,22 @@ class LogProductLoops(Loops):
                 there = self._joined(left, right, rows, not holds, (not holds, holds))
                 back = self._joined(right, left, rows, not holds, (not holds, holds))
                 return there * back if holds else _either(there, back)
+            case Xor(left=left, right=right):
+                some = self._joined(left, right, rows, not holds, (holds, holds))
+                not_both = self._joined(left, right, rows, not holds, (not holds, not holds))
+                return some * not_both if holds else _either(some, not_both)
+            case Quantifier(kind=kind, body=body, count=int(count)):
+                probabilities = [Decimal(1)]
+                for inner in self.selected(node, rows):
+                    x = self.truth(body, inner)
+                    # The negation of a mean is another mean, not what the mean lacks.
+                    has_means = any(isinstance(n, Quantifier) and n.count is None for n in body.walk())
+                    y = (1 - x or LOG_ZERO.exp()) if has_means else self.truth(body, inner, holds=False)
+                    pairs = zip([*probabilities, Decimal(0)], [Decimal(0), *probabilities], strict=True)
+                    probabilities = [same * y + fewer * x for same, fewer in pairs]
+                least, most = bounds_of(kind, count)
+                within = [p for n, p in enumerate(probabilities) if (least <= n <= most) == holds]
+                return sum(within, Decimal(0)) or LOG_ZERO.exp()
             case Quantifier(kind=kind, body=body, options=options):
                 truths = [self.truth(body, inner, holds) for inner in self.selected(node, rows)]
                 if (kind == "forall") == holds:
@@ -238,6 +264,11 @@ class LogProductLoops(Loops):
     def _joined(self, left: Node, right: Node, rows: Rows, both: bool, signs: tuple[bool, bool]) -> Decimal:
         a, b = self.truth(left, rows, signs[0]), self.truth(right, rows, signs[1])
         return a * b if both else _either(a, b)
+
+
+def bounds_of(kind: str, count: int) -> tuple[float, float]:
+    """The least and the largest number of which a quantifier is true."""
+    return {"exactly": (count, count), "at least": (count, math.inf), "at most": (0, count)}[kind]
 
 
 def geometric_mean(truths: Sequence[Decimal]) -> Decimal:

@@ -27,8 +27,9 @@ from ltn.language import (
     Number,
     Or,
     Quantifier,
+    Xor,
 )
-from ltn.language.names import QUANTIFIERS
+from ltn.language.names import COUNTING, QUANTIFIERS
 from tests.theory.worlds import (
     CLASSES,
     CONSTANTS,
@@ -107,6 +108,8 @@ def with_options_of(semantics: Any, node: Node, positive: bool | None = True) ->
         return with_options_of(semantics, child, sign)
 
     match node:
+        case Quantifier(count=int(), body=body):
+            return replace(node, body=below(body, None if positive is None else True))
         case Quantifier(kind=kind, body=body, options=options):
             known = vars(getattr(semantics, QUANTIFIERS[kind].operator))
             is_turned = semantics.space == "log" and not positive
@@ -118,6 +121,8 @@ def with_options_of(semantics: Any, node: Node, positive: bool | None = True) ->
             return Implies(below(left, opposite), below(right))
         case Iff(left=left, right=right):
             return Iff(below(left, None), below(right, None))
+        case Xor(left=left, right=right):
+            return Xor(below(left, None), below(right, None))
         case And(left=left, right=right):
             return And(below(left), below(right))
         case Or(left=left, right=right):
@@ -304,6 +309,9 @@ class _Writer:
         body = self.formula(depth - 1, inner)
         seen = {*free(body), *(free(guard) if guard else ())}
         body = self.mentioning([name for name in bound if name not in seen], body, inner)
+        if self.chance(25):
+            count = self.draw(st.sampled_from([0, 1, 1, 2, 3, 9]))
+            return Quantifier(self.draw(st.sampled_from(COUNTING)), groups, body, guard, count=count)
         options = self._options() if self.options and self.chance(30) else ()
         return Quantifier(self.choice("forall", "exists"), groups, body, guard, options)
 

@@ -21,6 +21,9 @@ AXIOMS = {
     "not_one": "forall x: exists c where c != 1: C(x, c)",
     "related": "forall x: exists y: R(x, y)",
     "weighted": "exists y: P(y)",
+    "several": "at least 2 x: P(x)",
+    "counted": "forall c: exactly 3 x: C(x, c)",
+    "few": "forall x: at most 9 y where norm(x - y) < 0.9: R(x, y)",
 }
 SOME = ("all", "labelled", "close")
 

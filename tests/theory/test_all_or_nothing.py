@@ -73,6 +73,16 @@ def cases(theory: ltn.Theory) -> list[Case]:
             {"name": "f", "domains": people, "output": people, "grounding": ltn.Function.MLP([2], 3)},
             {"name": "f", "domains": people, "output": people, "grounding": ltn.Function.MLP([2], 2)},
         ),
+        Case(
+            "relation",
+            {"name": "R", "domains": (people, people), "rows": [("ann", "bob"), ("ann", "zoe")]},
+            {"name": "R", "domains": (people, people), "rows": [("ann", "bob")]},
+        ),
+        Case(
+            "relations",
+            {"triples": [("ann", "R", "bob"), ("bob", "P", "ann")], "entities": people},
+            {"triples": [("ann", "R", "bob"), ("bob", "Q", "ann")], "entities": people},
+        ),
         Case("proposition", {"name": "B", "trainable": "yes"}, {"name": "B", "trainable": True}),
         Case("proposition", {"name": "B", "truth": 2.0}, {"name": "B", "truth": 1.0}),
         Case("axiom", {"formula": "A", "weight": -1.0}, {"formula": "A", "weight": 1.0}),

@@ -82,12 +82,12 @@ class TestAxioms:
         with pytest.raises(ltn.LogicTypeError, match="name"):
             theory.axiom("A", name=name)
 
-    @pytest.mark.parametrize("name", ["smoking causes cancer", "2nd", "forall", "a.b"])
+    @pytest.mark.parametrize("name", ["", "two\nlines", "\t"])
     def test_a_name_is_one_of_the_language(self, name: str) -> None:
         """So that it can be a label in a text, a key of the logs, and part of the name of p_w."""
         theory = ltn.Theory()
         theory.proposition("A")
-        with pytest.raises(ltn.LogicValueError, match=f"'{name}' cannot name an axiom"):
+        with pytest.raises(ltn.LogicValueError, match="cannot name an axiom"):
             theory.axiom("A", name=name, weight="learned")
         assert list(theory.signature.propositions) == ["A"]
 

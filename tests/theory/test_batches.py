@@ -1,5 +1,6 @@
 """Batches: where they come from, and what a theory does with each."""
 
+import gc
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 import tensorflow as tf
 
 import ltn
+from ltn._private import is_eager
 from tests.theory.theories import (
     Array,
     Before,
@@ -290,3 +292,29 @@ class TestSizesOfBatches:
         one = tf.data.Dataset.from_tensors({"x": DATA["x"][:4], "l": DATA["l"][:5]})
         with pytest.raises(ltn.LogicValueError, match="'x' has 4, 'l' has 5"):
             theory.fit(one, verbose=0)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda theory, data: theory.fit(data, batch_size=500, verbose=0),
+        lambda theory, data: theory.fit(data, validation_data=data, batch_size=500, verbose=0),
+        lambda theory, data: theory.evaluate(data, batch_size=500, verbose=0),
+        lambda theory, data: theory.report(data),
+        lambda theory, data: theory.query("A(x)", data),
+    ],
+    ids=["fit", "validation", "evaluate", "report", "query"],
+)
+def test_data_do_not_outlive_a_call(use: Callable[..., Any]) -> None:
+    theory, size = compiled(classifier()), 1237
+    use(theory, {name: values[:8] for name, values in DATA.items()})
+    gc.collect()
+    # Python looks for cycles now and then only: data in one would pile up.
+    gc.disable()
+    try:
+        use(theory, {"x": np.ones((size, 2)), "l": np.ones(size)})
+        tensors = [each for each in gc.get_objects() if tf.is_tensor(each) and is_eager(each)]
+        kept = [each for each in tensors if tuple(each.shape[:1]) == (size,)]
+        assert len(kept) == 0
+    finally:
+        gc.enable()

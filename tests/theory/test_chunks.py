@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import ltn
 import ltn.fuzzy_ops as fo
 from ltn.callbacks import Schedule
+from ltn.knowledge.data import NOTHING
 from tests.jit import assert_compiled, recorded
 from tests.theory import everything as one_of_each
 from tests.theory.chunked import DATA, X, assert_equal_gradients, assert_trained_alike, both, points, relation
@@ -101,7 +102,7 @@ class TestCompiled:
     def test_xla_compiles_the_loops(self, monkeypatch: pytest.MonkeyPatch) -> None:
         functions = recorded(monkeypatch)
         assert_trained_alike(both(relation, 4), whole={}, jit_compile=True)
-        assert_compiled(functions[-1], {"no data": tf.zeros([1])})
+        assert_compiled(functions[-1], {NOTHING: tf.zeros([1])})
 
     @pytest.mark.parametrize("pattern", PATTERNS[3::5])
     def test_sizes_may_be_unknown(self, pattern: str) -> None:

@@ -54,6 +54,33 @@ class TestOperatorsOfOnesOwn:
         assert_close(found.tensor[0, 1], expected)
 
 
+class TestXor:
+    @pytest.mark.parametrize(
+        ("semantics", "expected"),
+        [
+            ("product", (0.3 + 0.8 - 0.24) * (1 - 0.24)),
+            # The negation of the product's normal form is 1 minus its truth, as that of a truth is.
+            ("log_product", (0.3 + 0.8 - 0.24) * (1 - 0.24)),
+            ("godel", 0.7),
+            ("lukasiewicz", 1 - abs(1 - 0.3 - 0.8)),
+        ],
+    )
+    def test_it_is_either_and_not_both(self, semantics: str, expected: float) -> None:
+        theory = ltn.Theory(semantics)
+        theory.proposition("A", 0.3)
+        theory.proposition("B", 0.8)
+        assert_close(theory.query("A xor B").tensor, expected)
+        assert_close(theory.query("~(B xor A)").tensor, 1 - expected)
+
+    @pytest.mark.parametrize("semantics", ["stable_product", "log_product", "godel", "lukasiewicz"])
+    def test_of_crisp_truths_it_is_inequality(self, semantics: str) -> None:
+        theory = ltn.Theory(semantics)
+        theory.proposition("A", 1.0)
+        theory.proposition("B", 0.0)
+        for formula, expected in (("A xor B", 1), ("B xor A", 1), ("A xor A", 0), ("B xor B", 0)):
+            assert_close(theory.query(formula).tensor, expected, atol=STABLE)
+
+
 class TestSemantics:
     def test_by_name_as_an_object_and_with_hyperparameters(self) -> None:
         assert ltn.Theory("godel").semantics == ltn.semantics.godel

@@ -1,11 +1,14 @@
 """Plans for people: what `theory.plan` tells is what is really run."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import ltn
 from ltn.errors import LogicValueError
+from ltn.evaluation.table import Line, PlanTable
 from tests.theory.counting import Digits, People, images
 from tests.theory.test_speed_rules import pairs
 
@@ -109,6 +112,20 @@ class TestTable:
         assert len(lines) == 2 + len(table.lines)
         assert "run digit, 2 calls" in str(table)
         assert "looked up" in str(table)
+
+    def test_the_text_shows_numbers_and_sizes_as_people_read_them(self) -> None:
+        run = Line("1", "run digit", (), (), None, "digit", 12800, None, "", 1536)
+        guard = Line("2", "tuples 1", ("1",), ("tuples 1",), None, "", None, 45000, "fixed", 1023)
+        value = Line("3", "atom digit", ("1", "2"), ("x", "y"), (4, 5), "", None, None, "", 5 << 20)
+        text = str(PlanTable([run, guard, value]))
+        assert [re.split(" {2,}", line) for line in text.splitlines()[1:]] == [
+            ["1", "run digit", "12,800", "1.5 KiB"],
+            ["2", "tuples 1", "1", "tuples 1", "45,000 fixed", "1023 B"],
+            ["3", "atom digit", "1 2", "x, y", "(4, 5)", "5.0 MiB"],
+            ["3 steps, 5.0 MiB of values"],
+        ]
+        # There is no larger unit.
+        assert str(PlanTable([run._replace(memory=3 << 50)])).endswith("1 steps, 3072.0 TiB of values")
 
     def test_formulas_are_text_trees_axioms_or_their_names(self) -> None:
         people = People(["forall x: S(x)"])

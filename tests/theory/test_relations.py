@@ -330,6 +330,22 @@ def test_constants_whose_features_are_learned_are_joined_too() -> None:
     assert theory.plan("known").to_frame().tuples.max() == 3
 
 
+def test_data_by_name_are_joined_whose_features_are_learned() -> None:
+    theory = ltn.Theory("product")
+    people = theory.domain("people", shape=2)
+    theory.constants("ann bob cat", people, trainable=True)
+    theory.variables("h, y", people)
+    theory.relation("knows", (people, people), [("ann", "bob"), ("ann", "cat"), ("bob", "cat")])
+    theory.predicate("P", people, ltn.Predicate.MLP([2], (3,)))
+    truths = theory.query("P(y)").tensor.numpy()
+    found = theory.query("forall y where knows(h, y): P(y)", h=["bob", "cat", "bob"])
+    assert_close(found.tensor, [truths[2], 1.0, truths[2]])
+    assert theory.query("knows(h, y)", h=["cat", "ann"]).tensor.numpy().tolist() == [[0, 0, 0], [0, 1, 1]]
+    # One formula with data by name and with data by features has two plans.
+    with pytest.raises(LogicValueError, match="`h` cannot be found among them by its features"):
+        theory.query("knows(h, y)", h=np.zeros((2, 2)))
+
+
 def counted(domain_size: int, rows: Mapping[str, np.ndarray]) -> tuple[ltn.Theory, list[int]]:
     """A theory of many individuals, and how many of them its predicate P was asked about in each run."""
     theory, seen = ltn.Theory("product"), []

@@ -346,3 +346,17 @@ class TestMistakes:
         theory = theory_of(two, ("all",), ltn.semantics.product.replace(Forall=smallest))
         with pytest.raises(ltn.LogicTypeError, match=r"In `forall x: P\(x\)`.*aggregator of ltn.fuzzy_ops"):
             theory.fit(DATA, verbose=0)
+
+
+def test_definitions_over_data(two: tf.distribute.Strategy) -> None:
+    """What a definition binds is data too, which replicas share among them."""
+
+    def declare(theory: ltn.Theory) -> None:
+        theory.axioms("""
+            define alike(x, y): P(x) <-> P(y)
+            define has_friends(y): exists x where norm(x - y) < 0.9: alike(x, y)
+            friends: forall y: has_friends(y)
+            known: forall x: has_friends(x) | P(x)
+        """)
+
+    assert_trains_the_same(two, axioms=("all",), more=declare)

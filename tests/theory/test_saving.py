@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import ltn
 from tests import fresh
@@ -286,3 +287,20 @@ class TestWhatIsRestored:
     def test_paths_may_be_text(self, tmp_path: Path) -> None:
         one_weight().save(str(tmp_path / "theory.keras"))
         assert truth(ltn.load(str(tmp_path / "theory.keras")), "w") == 0.5
+
+
+def test_loads_give_tensorflow_no_new_names(saved: Saved) -> None:
+    """It keeps a kernel for each name of a variable that it ever saw."""
+    names: list[str] = []
+
+    def note(next_creator: Any, **settings: Any) -> tf.Variable:
+        variable = next_creator(**settings)
+        names.append(variable.name)
+        return variable
+
+    with tf.variable_creator_scope(note):
+        theories = [ltn.load(saved.path) for _ in range(2)]
+    assert len(names) > 2 * len(theories[0].weights)
+    assert len(set(names)) == 1
+    # Weights still have the names that Keras gives them.
+    assert len({weight.path for weight in theories[0].weights}) > 5

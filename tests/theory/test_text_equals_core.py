@@ -60,6 +60,12 @@ PATTERNS = [
     "exists x, y where gap(x, y) = 0 & ~less(x, y) | even(first(x) - first(y)): near(x, y)",
     "forall diag(u, v): R(u, v) <-> f(u) = v",
     "A -> forall x: B | x = a",
+    "exactly 2 x: P(x)",
+    "forall x: at least 2 y where gap(x, y) < 1: R(x, y)",
+    "at most 3 diag(x, l), y where l > 0: R(x, y) & C(y, 1)",
+    "forall u: ~exactly 1 v where u != v: R(u, v) & exists c: C(v, c)",
+    "exists x: at most 1 c where c != 1: at least 2 y: D(x, y, c) xor P(y)",
+    "exactly 11 c: C(a, c)",
 ]
 
 

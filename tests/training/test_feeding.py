@@ -23,6 +23,7 @@ class TestFit:
     def test_takes_all_epochs_from_one_endless_data_set(self) -> None:
         fed, first = feeding("forall x: bright(x)").for_fit({"x": NUMBERS}, None, SETTINGS, True)
         assert (fed["steps_per_epoch"], fed["batch_size"], fed["shuffle"]) == (2, None, False)
+        assert first is not None
         assert first["x"].shape == (32, 1)
         assert [batch["x"].shape[0] for batch in fed["x"].take(4)] == [32, 8, 32, 8]
 
@@ -36,6 +37,7 @@ class TestFit:
         settings = SETTINGS | {"batch_size": 8} | more
         fed, first = feeding().for_fit({"x": NUMBERS}, None, settings, can_be_endless)
         assert fed["x"]["x"].shape == (40, 1)
+        assert first is not None
         assert first["x"].shape == (8, 1)
         assert {name: fed[name] for name in settings} == settings
 

@@ -12,11 +12,6 @@ ROWS = [
     ("ltn.Predicate.FromProbabilities(None)", LogicTypeError, "`model` must be a Keras model or a callable"),
     ('ltn.Predicate.heads(3, ["a"])', LogicTypeError, "`model` must be a Keras model or a callable"),
     (
-        'ltn.Predicate.heads(lambda x: x, ["a/b"])',
-        LogicTypeError,
-        "`name` must be a text without a slash, or None",
-    ),
-    (
         'ltn.Predicate.FromProbabilities(lambda x: x, "sigmoid")',
         LogicTypeError,
         "`with_class_indexing` must be True or False",
@@ -108,6 +103,22 @@ ROWS = [
     ("SatAgg([a, b], weights=3.0)", LogicValueError, "`weights` has one number for each of the 2 formulas"),
     ("SatAgg([a, b], mask=[1])", LogicValueError, "`mask` has one number for each of the 2 formulas"),
     ("SatAgg([a, b], p=0.5)", LogicValueError, "`p` must be a finite number of at least 1"),
+    (
+        'ltn.Wrapper_Count(ops.Count_Prod(), "forall")',
+        LogicValueError,
+        "`semantics` must be 'exactly' or 'at least' or 'at most'",
+    ),
+    ('ltn.Wrapper_Count(ops.Count_Prod, "exactly")', LogicTypeError, "got the class Count_Prod"),
+    (
+        'ltn.Wrapper_Count(ops.Count_Prod(), "exactly")(-1, v, phi)',
+        LogicValueError,
+        "`count` is a whole number from 0 to 1000000; got -1",
+    ),
+    (
+        'ltn.Wrapper_Count(ops.Count_Prod(), "exactly")(1.5, v, phi)',
+        LogicValueError,
+        "`count` is a whole number from 0 to 1000000; got 1.5",
+    ),
     (
         'ltn.Wrapper_Quantifier(ops.Aggreg_Mean(), "all")',
         LogicValueError,

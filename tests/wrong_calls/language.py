@@ -84,6 +84,31 @@ ROWS = [
     ('lang.negation_normal_form("A")', LogicTypeError, "Expected a part of a formula"),
     ("lang.Number(None)", LogicValueError, "A number in a formula is finite and at least 0"),
     (
+        'lang.Quantifier("forall", (("x",),), lang.Name("A"), count=1)',
+        LogicValueError,
+        "'forall' has no count; got 1.",
+    ),
+    (
+        'lang.Quantifier("exactly", (("x",),), lang.Name("A"))',
+        LogicTypeError,
+        "'exactly' has a count, a whole number; got None.",
+    ),
+    (
+        'lang.Quantifier("at most", (("x",),), lang.Name("A"), count=-1)',
+        LogicValueError,
+        "A count is a whole number from 0 to 1000000; got -1.",
+    ),
+    (
+        'lang.parse("exactly 1.5 x: P(x)")',
+        LogicValueError,
+        "A count is a whole number from 0 to 1000000; got 1.5.",
+    ),
+    (
+        'theory.axiom("at least 2[p=3] x: P(x)")',
+        LogicTypeError,
+        "Count_Prod has no hyper-parameter `p`",
+    ),
+    (
         'lang.Quantifier("forall", 3, lang.Name("A"))',
         LogicTypeError,
         "The `groups` of a quantifier are a tuple of tuples",
@@ -258,9 +283,9 @@ ROWS = [
         "The domain 'people' of the constant 'a' is not declared",
     ),
     (
-        'S = lang.Signature(); S.add_domain(people); S.add_constant("forall", people)',
+        'S = lang.Signature(); S.add_domain(people); S.add_constant("\\n", people)',
         LogicValueError,
-        "'forall' cannot name a constant: it is a keyword of the",
+        "cannot name a constant: a name has at least one character",
     ),
     (
         'S = lang.Signature(); S.add_domain(people); S.add_variable("people", people)',
@@ -289,7 +314,81 @@ ROWS = [
     ),
     ('theory.signature.written("nope")', LogicValueError, "There is no predicate or function 'nope'"),
     ('theory.signature.written("A")', LogicValueError, "There is no predicate or function 'A'"),
-    ("theory.signature.names_of(3)", LogicTypeError, "Names are given as one string, as 'x, y'"),
+    ("theory.define(3)", LogicTypeError, "A definition is text, as `old(x): age(x) > 66`; got 3"),
+    ('theory.define(lang.parse("P(x)"))', LogicTypeError, "A definition is text, as `old(x): age(x) > 66`"),
+    ('theory.define("P(x): A")', LogicValueError, "'P' cannot be defined: it is already a predicate"),
+    (
+        'theory.define("loud(z): P(z)")',
+        LogicValueError,
+        "There is no variable 'z': declare it, or tell its domain",
+    ),
+    ('theory.define("loud(x): forall[q=2] y: R(x, y)")', LogicTypeError, "has no hyper-parameter `q`"),
+    (
+        'theory.define("loud(x): loud(x)")',
+        LogicValueError,
+        "'loud' is defined by itself; a definition cannot be",
+    ),
+    (
+        'lang.Definition("loud", [], lang.Name("A"))',
+        LogicTypeError,
+        "The `parameters` of a definition are a tuple of them; got []",
+    ),
+    (
+        'lang.Definition("loud", (), lang.Name("A"))',
+        LogicValueError,
+        "The definition 'loud' has no variables",
+    ),
+    (
+        'lang.Diagonals(lang.Name("A"), [])',
+        LogicTypeError,
+        "The `groups` of diagonals are a tuple of tuples; got []",
+    ),
+    (
+        'lang.Diagonals(lang.Name("A"), (("x",),))',
+        LogicValueError,
+        "A diagonal pairs at least two variables; got the groups (('x',),)",
+    ),
+    (
+        'theory.entails("P(x) & P(y) for diag(x, y)")',
+        LogicValueError,
+        "diagonals are for queries, plans and explanations; leave out `for ...`.",
+    ),
+    (
+        'lang.Not(lang.parse("A for diag(x, y)"))',
+        LogicTypeError,
+        "`A for diag(x, y)` is no formula or term, and stands in none.",
+    ),
+    (
+        'theory.axiom("define loud(x): P(x)")',
+        LogicValueError,
+        "A definition is no formula: give it to theory.define, or to theory.axioms as a text.",
+    ),
+    (
+        'theory.query("R(x, y) for diag(x, y)", x=points, y=points[:2])',
+        LogicValueError,
+        "The variables of diag(x, y) must have the same number of individuals; got 3, 2",
+    ),
+    (
+        'lang.Signature.from_config(theory.signature.get_config() | {"definitions": ["P(x)"]})',
+        LogicValueError,
+        "Among the definitions stands the formula `P(x)`.",
+    ),
+    ("theory.signature.names_of(3)", LogicTypeError, "Names are one string, as 'a, b', or a list"),
+    (
+        'theory.signature.names_of("x, a-b")',
+        LogicValueError,
+        "'a-b' in 'x, a-b' needs quotes, 'a-b': without them a name begins with a letter",
+    ),
+    (
+        "lang.parse(r\"'a\\q'\")",
+        LogicValueError,
+        "In quotes a backslash stands before a quote or a backslash; for a backslash write two.",
+    ),
+    (
+        "lang.parse_many(r\"'a\\q': A\")",
+        LogicValueError,
+        "In quotes a backslash stands before a quote or a backslash; for a backslash write two.",
+    ),
     (
         'theory.signature.names_of("")',
         LogicValueError,
@@ -325,12 +424,12 @@ ROWS = [
     (
         'lang.Quantifier("all", (("x",),), lang.Name("A"))',
         LogicValueError,
-        "A quantifier is 'forall' or 'exists'",
+        "A quantifier is 'forall', 'exists', 'exactly', 'at least' or 'at most'",
     ),
     (
         'lang.Quantifier(["forall"], (("x",),), lang.Name("A"))',
         LogicValueError,
-        "A quantifier is 'forall' or 'exists'",
+        "A quantifier is 'forall', 'exists', 'exactly', 'at least' or 'at most'",
     ),
     (
         'lang.Quantifier("forall", (), lang.Name("A"))',

@@ -44,6 +44,11 @@ ROWS = [
         LogicValueError,
         "`empty` is a truth value, a number from 0 to 1",
     ),
+    ("ops.Count_Prod()([0.5])", LogicTypeError, "A count needs bounds"),
+    ("ops.Count_Prod()([0.5], least=1.5)", LogicTypeError, "`least` is a whole number; got 1.5"),
+    ("ops.Count_Luk()([0.5], most=True)", LogicTypeError, "`most` is a whole number; got True"),
+    ("ops.Count_Godel()([0.5], most=-1)", LogicValueError, "`most` is a number from 0 up; got -1"),
+    ("ops.Count_Log()([-0.5], least=1, log_odds=2)", LogicTypeError, "`log_odds` must be True or False"),
     ('ops.log_truth("a")', LogicTypeError, "Truth values must be numbers"),
     ("ops.log1mexp(None)", LogicTypeError, "Truth values must be numbers"),
     (

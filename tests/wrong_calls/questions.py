@@ -144,9 +144,19 @@ ROWS = [
         "Aggreg_pMeanError has no hyper-parameter `q`",
     ),
     (
-        'theory.query("P(x)", {"x": ["ann","bob"]})',
+        'theory.query("P(x)", x=[0, 1, 2])',
+        LogicValueError,
+        "The data of 'x' hold the index 2 in row 2; the 2 individuals",
+    ),
+    (
+        'theory.query("P(x)", x=["ann", None])',
         LogicTypeError,
-        "The data of 'x' must be numbers of one shape",
+        "The data of 'x' are names of individuals; row 1 holds a NoneType",
+    ),
+    (
+        'theory.query("right(q)", {"q": ["ann","bob"]})',
+        LogicTypeError,
+        "The data of 'q' must be numbers of one shape",
     ),
     (
         'theory.query("P(x)", {"x": tf.ones((3,2), tf.complex64)})',

@@ -14,6 +14,22 @@ PACKAGE = Path(ltn.__file__).parent
 ELSEWHERE = [
     ("callbacks.py", "of other weights or of", "test_backup.py::test_those_of_another_training_are_refused"),
     ("callbacks.py", "Remove this backup", "test_backup.py::test_a_corrupt_one_is_refused"),
+    *(
+        ("core/scorers.py", piece, f"core/test_scorers.py::{test}")
+        for test, pieces in [
+            (
+                "test_refuses_what_it_cannot_score",
+                ["of the same size", "scores vectors; got", "a relation and"],
+            ),
+            ("test_complex_numbers_have_two_parts", ["complex numbers"]),
+            (
+                "test_refuses_what_it_cannot_tell_apart",
+                ["a gigabyte", "A table is over a domain", "with their individuals", "have the same"],
+            ),
+            ("test_refuses_other_numbers_of_arguments", ["A table of {len"]),
+        ]
+        for piece in pieces
+    ),
     ("evaluation/guards/strategy.py", "", "theory/test_guards.py::test_too_many_combinations_are_refused"),
     (
         "evaluation/slices.py",
@@ -55,11 +71,34 @@ ELSEWHERE = [
     ("files.py", "is read-only", "theory/test_interrupted_saves.py::test_a_file_that_may_not_be_written"),
     ("files.py", "are not numbers", "test_backup.py::test_a_corrupt_one_is_refused"),
     ("files.py", "raise unreadable", "test_backup.py::test_a_corrupt_one_is_refused"),
+    *(
+        ("knowledge/places.py", piece, f"theory/test_individuals.py::{test}")
+        for piece, test in [
+            ("In batch", "test_in_training"),
+            ("In a batch", "test_in_training"),
+            ("compiled code cannot look up", "test_names_and_other_cells"),
+        ]
+    ),
     ("knowledge/streams.py", "In batch", "theory/test_data_sets.py::test_are_checked"),
     (
         "knowledge/networks.py",
         "cannot rebuild the network",
         "reasoning/test_starts.py::test_what_keras_cannot_rebuild_is_refused_by_name",
+    ),
+    (
+        "language/writing_out.py",
+        "written out",
+        "theory/test_definitions.py::test_what_grows_all_the_same_is_refused",
+    ),
+    (
+        "knowledge/rule_files.py",
+        "entries[circle",
+        "theory/test_definitions.py::test_wrong_ones_are_shown_at_their_place",
+    ),
+    (
+        "knowledge/rule_files.py",
+        "has no other name",
+        "theory/test_definitions.py::test_wrong_ones_are_shown_at_their_place",
     ),
     # Several mistakes in a text become one error, which comes from none of them.
     *(
@@ -68,7 +107,12 @@ ELSEWHERE = [
             piece,
             "theory/test_axiom_handles.py::test_all_mistakes_are_shown_with_file_and_line",
         )
-        for piece in ("found.message", "Two axioms", "type(error)", "LogicValueError(locate(message")
+        for piece in (
+            "found.message",
+            "Two axioms",
+            "type(error)",
+            "LogicValueError(locate(message, text, entry.place",
+        )
     ),
     ("theory/loading.py", "not a theory", "theory/test_saving_files.py::test_of_other_models"),
     (

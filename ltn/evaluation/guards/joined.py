@@ -17,7 +17,7 @@ from ltn.core import axes
 from ltn.evaluation.frames import Places, Tuples
 from ltn.evaluation.guards.lookup import LookedUpTuples
 from ltn.evaluation.guards.strategy import Combinations, Guard, SelectedTuples, Strategy, parts_of
-from ltn.evaluation.joins import Table, join
+from ltn.evaluation.joins import JoinTable, join
 from ltn.evaluation.known import plan_places
 from ltn.evaluation.occurring import as_constant
 from ltn.evaluation.plan import Execution, Step, Value
@@ -102,12 +102,12 @@ class Joined(Strategy):
             and guard.is_the_same(node)
         )
 
-    def _found(self, atoms: Sequence[Node], filters: Sequence[Node], labels: Sequence[str]) -> Table:
+    def _found(self, atoms: Sequence[Node], filters: Sequence[Node], labels: Sequence[str]) -> JoinTable:
         """The join, filtered; it ascends along the first of the labels."""
         guard = self._guard
         nodes = [*atoms, *filters]
 
-        def find() -> Table:
+        def find() -> JoinTable:
             joined = join([*self._axes(), *(self._table(atom) for atom in atoms)])
             kept = joined.keep(guard.holds_at(filters, labels, joined.columns)) if filters else joined
             first = kept.columns[labels[0]]
@@ -121,10 +121,10 @@ class Joined(Strategy):
             # Another planner may call other tuples by the same name.
             return find()
         sources = tuple((*pair, guard.planner.groundings.source(pair[0])) for pair in frame.items())
-        found: Table = guard.planner.memory.get(("join", tuple(atoms), tuple(filters), sources), find)
+        found: JoinTable = guard.planner.memory.get(("join", tuple(atoms), tuple(filters), sources), find)
         return found
 
-    def _axes(self) -> list[Table]:
+    def _axes(self) -> list[JoinTable]:
         """For axes whose places are not those of a whole domain, which individuals lie where."""
         tables = []
         for label in dict.fromkeys(self._known.values()):
@@ -132,7 +132,7 @@ class Joined(Strategy):
             if any(self._column(name) != label for name in members):
                 places = {self._column(name): self._guard.places(name) for name in members}
                 count = len(next(iter(places.values())))  # type: ignore[arg-type]
-                tables.append(Table(label, {label: np.arange(count, dtype=np.int32), **places}))  # type: ignore[dict-item]
+                tables.append(JoinTable(label, {label: np.arange(count, dtype=np.int32), **places}))  # type: ignore[dict-item]
         return tables
 
     def _column(self, name: str) -> Hashable:
@@ -144,7 +144,7 @@ class Joined(Strategy):
             return label
         return ("place", name)
 
-    def _table(self, node: Node) -> Table:
+    def _table(self, node: Node) -> JoinTable:
         """The tuples of a conjunct, among the variables that are in it."""
         first, *others = (
             join([self._rows(atom) for atom in parts_of(part, And) if isinstance(atom, Apply)])
@@ -154,9 +154,9 @@ class Joined(Strategy):
             return first
         rows = [np.stack([part.columns[name] for name in first.columns], axis=1) for part in (first, *others)]
         union = distinct_rows(np.concatenate(rows))
-        return Table(f"({node})", dict(zip(first.columns, union.T, strict=True)))
+        return JoinTable(f"({node})", dict(zip(first.columns, union.T, strict=True)))
 
-    def _rows(self, atom: Apply) -> Table:
+    def _rows(self, atom: Apply) -> JoinTable:
         """The rows of a relation for which constants, and variables that are repeated, have one place."""
         planner = self._guard.planner
         rows = planner.relations[atom.symbol].rows
@@ -171,10 +171,10 @@ class Joined(Strategy):
             else:
                 known = columns.setdefault(self._column(argument.name), column)
                 fits &= known == column
-        table = Table(str(atom), columns)
+        table = JoinTable(str(atom), columns)
         return table if fits.all() else table.keep(fits)
 
-    def _prepare(self, found: Table, labels: Sequence[str]) -> None:
+    def _prepare(self, found: JoinTable, labels: Sequence[str]) -> None:
         """The tuples, or what they are looked up in, as tensors."""
         index: Mapping[Hashable, Places] = {label: found.columns[label] for label in labels}
         values, self._keys = None, None
