@@ -287,7 +287,7 @@ def test_a_large_space_takes_the_memory_of_the_sample() -> None:
     theory = ltn.Theory("stable_product")
     rng = np.random.default_rng(0)
     things = theory.domain("things", values=rng.normal(size=(count, 2)).astype(np.float32))
-    theory.variables("x, y, z", things)
+    theory.variables("w, x, y, z", things)
     theory.predicate("P", (things, things), ltn.Predicate.MLP([2, 2], (4,)))
     theory.relation("known", (things, things), rng.integers(0, count, (1000, 2)))
     theory.axioms("""
@@ -305,5 +305,7 @@ def test_a_large_space_takes_the_memory_of_the_sample() -> None:
     with pytest.raises(ltn.LogicValueError, match="All 10,000,000,000 combinations of x, y would be"):
         theory.report()
     assert len(theory.report(sample=100)) == 3
+    with pytest.raises(ltn.LogicValueError, match="at most 2\\^62 combinations; there are 100,000,000,000"):
+        theory.plan("forall[sample=9] w, x, y, z: P(w, x) | P(y, z)")
     chosen = theory.explain("unknown", worst=3, sample=100)
     assert not (chosen["x"] == chosen["y"]).any()
