@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from ltn.errors import LogicError
 from ltn.evaluation import chunks, crisp, formulas, replicas, runs, terms, tuples
 from ltn.evaluation.binding import bind_all, has_variables, narrow
 from ltn.evaluation.groundings import Groundings
-from ltn.evaluation.plan import Execution, Options, Plan, Recent, World, with_formula
+from ltn.evaluation.plan import Execution, Options, Plan, Recent, Sampling, World, with_formula
 from ltn.evaluation.planner import (
     FormulaIn,
     GuardIn,
@@ -59,18 +60,6 @@ class Plans:
     def __init__(self) -> None:
         self.recent = Recent[Plan](most=64)
         self.memory = Memory(most=16)
-
-
-class Sampling(NamedTuple):
-    """How samples are drawn.
-
-    Attributes:
-        seed: by what, int64, (2,).
-        most: how many tuples each quantifier draws that is written with `sample`; None for as many as that.
-    """
-
-    seed: tf.Tensor
-    most: int | None = None
 
 
 class Trace(NamedTuple):
@@ -153,6 +142,12 @@ class Evaluation:
     def space(self) -> Space:
         """Where truth is computed."""
         return self.world.space
+
+    def in_space(self, space: Space) -> Evaluation:
+        """The same evaluation, in another space."""
+        twin = copy(self)
+        twin.world = self.world._replace(space=space)
+        return twin
 
     def ground(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> list[Any]:
         """The groundings of terms and formulas, over their free variables in order of appearance.

@@ -136,6 +136,18 @@ class Plan:
         return self._depths[value.place]
 
 
+class Sampling(NamedTuple):
+    """How samples are drawn.
+
+    Attributes:
+        seed: by what, int64, (2,).
+        most: how many tuples each quantifier draws that is written with `sample`; None for as many as that.
+    """
+
+    seed: tf.Tensor
+    most: int | None = None
+
+
 class World(NamedTuple):
     """What formulas are evaluated in: the meaning of their symbols, and the space of their values."""
 

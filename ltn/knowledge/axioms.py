@@ -10,8 +10,8 @@ import tensorflow as tf
 
 from ltn.core import Formula, Proposition
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
-from ltn.evaluation.evaluation import Evaluation, Sampling
-from ltn.evaluation.plan import Options
+from ltn.evaluation.evaluation import Evaluation
+from ltn.evaluation.plan import Options, Sampling
 from ltn.evaluation.spaces import Space, space_of
 from ltn.fuzzy_ops.base import Operator
 from ltn.knowledge import rule_files

@@ -12,9 +12,9 @@ from ltn import semantics as semantics_module
 from ltn.checks import check_whole
 from ltn.core import Formula, Term
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.evaluation.evaluation import Evaluation, Sampling, groups_of
+from ltn.evaluation.evaluation import Evaluation, groups_of
 from ltn.evaluation.groundings import ROW_WEIGHTS, Groundings, LabelledData
-from ltn.evaluation.plan import Options
+from ltn.evaluation.plan import Options, Sampling
 from ltn.evaluation.spaces import Space, space_of
 from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.data import Data, check_aligned, labels_in, read_batch

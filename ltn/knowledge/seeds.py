@@ -7,7 +7,7 @@ import random
 import tensorflow as tf
 
 from ltn.evaluation import replicas
-from ltn.evaluation.evaluation import Sampling
+from ltn.evaluation.plan import Sampling
 from ltn.language import Node, Quantifier
 
 

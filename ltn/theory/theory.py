@@ -31,7 +31,7 @@ from ltn.knowledge.seeds import Seeds
 from ltn.language import Domain, Node, Signature
 from ltn.reasoning import consequence
 from ltn.semantics import BaseSemantics
-from ltn.theory import descriptions, reports, restoring, saving, serving, writing
+from ltn.theory import descriptions, ranking, reports, restoring, saving, serving, writing
 from ltn.training.trainer import Trainer
 
 P = ParamSpec("P")
@@ -236,8 +236,7 @@ class Theory(keras.Model):
         """
         space, axioms = self.space, self.axiom_list
         data = read_batch(self.signature, inputs)
-        # XLA knows static shapes only: there guards are masks.
-        dense = self.is_xla and not tf.executing_eagerly()
+        dense = self.is_xla and not tf.executing_eagerly()  # XLA knows static shapes only: guards are masks
         sampling = self.seeds.for_step() if training else None
         evaluation = self.evaluation(space, data, dense, chunk=self.chunk, sampling=sampling)
         found = satisfaction(axioms, self.options_of, evaluation, self.knowledge.shares)
@@ -325,6 +324,7 @@ class Theory(keras.Model):
 
     report = reports.report
     explain = reports.explain
+    rank = ranking.rank
 
     plan = reports.plan
 

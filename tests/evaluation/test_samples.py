@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 
 import ltn
-from ltn.evaluation.evaluation import Sampling
+from ltn.evaluation.plan import Sampling
 from ltn.language import parse
 from tests.tolerance import assert_close
 

@@ -194,4 +194,119 @@ ROWS = [
     ("theory.summary(3)", LogicTypeError, "`print_fn` is a function of a text, as print"),
     ('theory.summary("a")', LogicTypeError, "`print_fn` is a function of a text, as print"),
     ('theory.explain("forall u: short(u)")', LogicValueError, "The variable 'u' has no individuals"),
+    (
+        'theory.rank([("ann",)], "P(x)", "y")',
+        LogicValueError,
+        "`of` names distinct free variables of `P(x)`, which are",
+    ),
+    (
+        'theory.rank([("ann",)], "P(x)", ("x", "x"))',
+        LogicValueError,
+        "`of` names distinct free variables of `P(x)`, which are",
+    ),
+    ('theory.rank([("ann",)], "forall x: P(x)", "x")', LogicValueError, "which are none; got 'x'"),
+    (
+        'theory.rank([("ann",)], "P(x)", 3)',
+        LogicTypeError,
+        '`of` is a variable, as "t", or several, as ("h", "t"); got 3',
+    ),
+    (
+        'theory.rank([("ann",)], "P(x)", [])',
+        LogicTypeError,
+        '`of` is a variable, as "t", or several, as ("h", "t"); got []',
+    ),
+    ('theory.rank([("ann",)], "f(x)", "x")', LogicTypeError, "Only formulas can be ranked; `f(x)` is a term"),
+    ('theory.rank([("ann",)], 3, "x")', LogicTypeError, "A query is text, or a syntax tree; got 3"),
+    (
+        'theory.rank([("ann", "bob")], "R(x, y)", "y", {"x": ["ann"], "y": ["bob"]})',
+        LogicTypeError,
+        "`filtered_by` is a list of tables of true rows, as [train, valid]; got a dict",
+    ),
+    (
+        'theory.rank([("ann", "eve")], "R(x, y)", "y")',
+        LogicValueError,
+        "The data of 'y' name 'eve' in row 0, which is no individual of",
+    ),
+    (
+        'theory.rank([(0, 2)], "R(x, y)", "y")',
+        LogicValueError,
+        "The data of 'y' hold the index 2 in row 0; the 2 individuals of",
+    ),
+    (
+        'theory.rank([("ann", "bob")], "R(x, y)", "y", [[], [("ann", "bobb")]])',
+        LogicValueError,
+        "In table 2 of `filtered_by`: The data of 'y' name 'bobb' in row 0",
+    ),
+    ('theory.rank([], "R(x, y)", "y")', LogicValueError, "The data of x, y hold no individuals"),
+    (
+        'theory.rank({"x": ["ann"]}, "R(x, y)", "y")',
+        LogicValueError,
+        "A table of rows has a column for each free variable of `R(x, y)`, x, y; got 'x'",
+    ),
+    (
+        'theory.rank({}, "R(x, y)", "y")',
+        LogicValueError,
+        "A table of rows has a column for each free variable of `R(x, y)`, x, y; got none",
+    ),
+    (
+        'theory.rank(pd.DataFrame({"x": ["ann"], "y": ["bob"], "z": [1]}), "R(x, y)", "y")',
+        LogicValueError,
+        "A table of rows has a column for each free variable of `R(x, y)`, x, y; got 'x', 'y', 'z'",
+    ),
+    (
+        'theory.rank({"x": ["ann"], "y": ["ann", "bob"]}, "R(x, y)", "y")',
+        LogicValueError,
+        "The data of all variables must have the same number of individuals",
+    ),
+    (
+        'theory.rank({"x": "ann", "y": "bob"}, "R(x, y)", "y")',
+        LogicTypeError,
+        "The data of 'x' must be numbers of one shape; got array('ann'",
+    ),
+    (
+        'theory.rank([("ann", "bob"), ("ann",)], "R(x, y)", "y")',
+        LogicValueError,
+        "for each free variable of `R(x, y)`, x, y; got 1 in row 1",
+    ),
+    (
+        'theory.rank(np.zeros((2, 3), int), "R(x, y)", "y")',
+        LogicValueError,
+        "for each free variable of `R(x, y)`, x, y; got 3 columns",
+    ),
+    (
+        'theory.rank("triples.tsv", "R(x, y)", "y")',
+        LogicTypeError,
+        "Rows come as a dictionary or a DataFrame with a column for",
+    ),
+    (
+        'theory.rank(["ann"], "P(x)", "x")',
+        LogicTypeError,
+        "Rows come as a dictionary or a DataFrame with a column for",
+    ),
+    (
+        'theory.rank({"u": [0.5]}, "short(u)", "u")',
+        LogicValueError,
+        "'u' is ranked among the known individuals of its domain 'unit'",
+    ),
+    (
+        'theory.rank({"x": points, "y": ["ann", "bob", "bob"]}, "R(x, y)", "y", [[("ann", "bob")]])',
+        LogicValueError,
+        "Some tables give the individuals of 'x' by name or index, others",
+    ),
+    (
+        'theory.rank([("ann",)], "exists u: P(x) & short(u)", "x")',
+        LogicValueError,
+        "The variable 'u' has no individuals: give data for it, as {'u'",
+    ),
+    ('theory.rank([("ann",)], "P(x)", "x", x=points)', LogicValueError, "Data came twice for x"),
+    (
+        'theory.rank([("ann",)], "P(x)", "x", p="a")',
+        LogicTypeError,
+        "`p` must be a number or a scalar tensor",
+    ),
+    (
+        'theory.rank([("ann",)], "P(x)", "x").hits(0)',
+        LogicValueError,
+        "`places` must be a number of places, at least 1; got 0",
+    ),
 ]
