@@ -71,8 +71,8 @@ def begin_queries() -> Step:
         text = f"forall x: P(x) | {' & '.join(['A'] * (1 + number % 97))}"
         data = {"x": DATA[: 1 + number % 16]}
         semantics = ["stable_product", "product", "godel", "log_product"][number % 4]
-        settings = {"p": 1.0 + number % 501 / 100.0} if number % 4 < 2 else {}
-        theory.query(text, data, semantics=semantics, **settings)
+        p = 1.0 + number % 501 / 100.0 if number % 4 < 2 else None
+        theory.query(text, data, semantics=semantics, p=p)
 
     return query
 

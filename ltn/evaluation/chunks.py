@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from ltn.core import axes
 from ltn.evaluation import guards
+from ltn.evaluation.binding import bind_all, samples_of
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.plan import Execution, Plan
@@ -23,7 +24,6 @@ from ltn.evaluation.planner import PartIn, Planner, Rule, check_same_size
 from ltn.evaluation.quantifiers import (
     Aggregation,
     KeepPart,
-    bind_all,
     is_divided,
     plan_range,
     what_counts,
@@ -141,7 +141,12 @@ def are_needed(planner: Planner, node: Quantifier, frame: Frame, chunk: int) -> 
     if dict(frame) != planner.root(node):
         # A slice has axes of its own, not the tuples or diagonals of a formula around it.
         return False
-    if any(is_divided(planner, inner) for inner in node.body.walk() if isinstance(inner, Quantifier)):
+    if samples_of(planner, node) is not None:
+        # A sample is as large as its user wants it.
+        return False
+    within = [inner for inner in node.body.walk() if isinstance(inner, Quantifier)]
+    several = planner.replicas > 1
+    if any(is_divided(planner, n) or (several and samples_of(planner, n) is not None) for n in within):
         # Replicas would have to meet in every slice.
         return False
     for inner in node.walk():
@@ -171,7 +176,7 @@ def plan_chunks(
     shares = () if dense else tuple(_shares(planner, node).items())
     return planner.add(
         QuantifyInChunks(
-            node.kind, node.options, owner, counting, free, node, chunk, dense, divided, shares, plan
+            node.kind, node.hyperparameters, owner, counting, free, node, chunk, dense, divided, shares, plan
         )
     )
 
@@ -180,7 +185,9 @@ def plan_part(planner: Planner, request: PartIn) -> Rule:
     """What a quantifier keeps of a slice of its individuals."""
     node = request.node
     found = yield from plan_range(planner, node, dict(request.frame), request.owner)
-    return planner.add(KeepPart(node.kind, node.options, request.owner, what_counts(planner, node), found))
+    return planner.add(
+        KeepPart(node.kind, node.hyperparameters, request.owner, what_counts(planner, node), found)
+    )
 
 
 def longest_group(groundings: Groundings, node: Quantifier) -> tuple[str, ...]:
@@ -244,6 +251,11 @@ def _shares(planner: Planner, node: Quantifier) -> dict[Quantifier, float]:
         if not isinstance(inner, Quantifier):
             continue
         frame = bind_all(planner, inner, frame)
+        most = samples_of(planner, inner)
+        if most is not None:
+            drawn = [planner.groundings.count(group[0]) for group in inner.groups]
+            found[inner] = min(1.0, most / max(math.prod(size or 1 for size in drawn), 1))
+            continue
         selected = None if inner.guard is None else guards.select_known(planner, inner.guard, frame)
         tuples = None if selected is None else planner.frames.tuples(selected[0])
         if tuples is not None and tuples.known is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,8 +15,9 @@ from ltn.core import Formula, Proposition, Term, axes
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicError
 from ltn.evaluation import chunks, crisp, formulas, replicas, runs, terms, tuples
+from ltn.evaluation.binding import bind_all, has_variables, narrow
 from ltn.evaluation.groundings import Groundings
-from ltn.evaluation.plan import Execution, Options, Plan, Recent, World, with_formula
+from ltn.evaluation.plan import Execution, Options, Plan, Recent, Sampling, World, with_formula
 from ltn.evaluation.planner import (
     FormulaIn,
     GuardIn,
@@ -32,7 +34,6 @@ from ltn.evaluation.planner import (
     TuplesOf,
     owner_of,
 )
-from ltn.evaluation.quantifiers import bind_all, has_variables, narrow
 from ltn.evaluation.relations import Relation
 from ltn.evaluation.spaces import Space
 from ltn.evaluation.table import PlanTable
@@ -105,6 +106,7 @@ class Evaluation:
         chunk: see `planner.Settings`.
         plans: the plans of the theory; new ones are added. They hold for the rows that relations have now.
         relations: the predicates whose truth is known, by name.
+        sampling: how samples are drawn; None where quantifiers take all tuples, whatever is written.
     """
 
     def __init__(
@@ -118,9 +120,12 @@ class Evaluation:
         chunk: int | None = None,
         plans: Plans | None = None,
         relations: Mapping[str, Relation] | None = None,
+        sampling: Sampling | None = None,
     ):
-        self.world = World(groundings, dict(symbols), propositions, space, relations or {}, other_operators)
-        self.settings = Settings(dense, chunk)
+        seed, most = (None, None) if sampling is None else sampling
+        known = relations or {}
+        self.world = World(groundings, dict(symbols), propositions, space, known, other_operators, seed)
+        self.settings = Settings(dense, chunk, sampled=sampling is not None, sample=most)
         self.plans = Plans() if plans is None else plans
 
     @property
@@ -259,7 +264,7 @@ class Evaluation:
         """
         own, shown = [options or {}], written or node
         world, [written_out] = self._write_out([node])
-        planner = Planner(world, Settings(), RULES, self.plans.memory)
+        planner = Planner(world, replace(self.settings, dense=False, chunk=None), RULES, self.plans.memory)
         frame: dict[str, str] = {}
         body, guards = self.space.prepare(written_out), []
         # What a definition quantifies is not at the front of the formula.
@@ -323,7 +328,7 @@ class Evaluation:
         """The world in which each replica has all the data that it needs whole."""
         if replicas.count() == 1:
             return world
-        return world._replace(groundings=share(world.groundings, nodes))
+        return world._replace(groundings=share(world.groundings, nodes, self.settings.sampled))
 
 
 def groups_of(free: Sequence[str], node: Node) -> list[tuple[str, ...]]:
@@ -333,14 +338,18 @@ def groups_of(free: Sequence[str], node: Node) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(own.get(variable, (variable,)) for variable in free))
 
 
-def share(groundings: Groundings, nodes: Sequence[Node]) -> Groundings:
-    """The groundings in which a variable that meets divided data ranges over the data of all replicas."""
+def share(groundings: Groundings, nodes: Sequence[Node], sampled: bool = False) -> Groundings:
+    """The groundings in which a variable that meets divided data ranges over the data of all replicas.
+
+    Where quantifiers draw samples, each replica has its own: data below them are not divided.
+    """
 
     def kinds(group: Sequence[str]) -> set[str]:
         return {(groundings.source(variable) or ("none", ""))[0] for variable in group}
 
     # The groups of data on each path of nested quantifiers.
     paths: list[tuple[replicas.Group, ...]] = []
+    below_samples: list[replicas.Group] = []
     pending: list[tuple[Node, tuple[replicas.Group, ...]]] = [(node, ()) for node in reversed(nodes)]
     seen: set[tuple[int, tuple[replicas.Group, ...]]] = set()
     while pending:
@@ -351,13 +360,16 @@ def share(groundings: Groundings, nodes: Sequence[Node]) -> Groundings:
         below: Sequence[Node] = node.children
         if isinstance(node, Quantifier):
             path = (*path, *(group for group in node.groups if "data" in kinds(group)))
+            if sampled and node.sample is not None:
+                inside = (inner for inner in node.body.walk() if isinstance(inner, Quantifier))
+                below_samples += [each for inner in inside for each in inner.groups if "data" in kinds(each)]
             below = (node.body,)
         pending += [(child, path) for child in reversed(below)]
         if not below:
             paths.append(path)
     # Data that a `diag` pairs with other individuals are not divided either.
     paired = [group for path in paths for group in path if kinds(group) != {"data"}]
-    return groundings.share(replicas.variables_to_gather(paths, paired))
+    return groundings.share(replicas.variables_to_gather(paths, [*paired, *below_samples]))
 
 
 def _kind(operator: Any) -> Hashable:

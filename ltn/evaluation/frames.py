@@ -7,6 +7,7 @@ know axes by their labels only; the tensors come when a plan is executed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,14 @@ Places = NDArray[Any]
 Occurrences = frozenset[tuple[str, str]]
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """How many tuples a sample has at most, and the known sizes of the first axes that it is drawn from."""
+
+    most: int
+    sizes: Mapping[str, int | None]
+
+
 @dataclass(frozen=True, eq=False)
 class Tuples:
     """An axis of tuples.
@@ -39,6 +48,7 @@ class Tuples:
             planned; for others, such tuples that they are among; or None.
         is_known: whether these are the tuples themselves.
         sparse: first axes of whose individuals few occur in an execution.
+        drawn: of tuples that are a sample, how they are drawn.
     """
 
     label: str
@@ -49,6 +59,7 @@ class Tuples:
     known: Mapping[str, Places] | None = None
     is_known: bool = False
     sparse: Collection[str] = ()
+    drawn: Drawn | None = None
 
 
 class Frames:
@@ -88,11 +99,13 @@ class Frames:
         known: Mapping[str, Places] | None = None,
         is_known: bool = False,
         sparse: Collection[str] = (),
+        drawn: Drawn | None = None,
     ) -> Tuples:
         """A new axis of tuples in place of some axes of a frame; `find` knows it by its key."""
         label = f"tuples {len(self._tuples) - len(self._occurring) + 1}"
         members = {variable: axis for variable, axis in frame.items() if axis in parents}
-        self._tuples[label] = Tuples(label, tuple(parents), members, leading, origin, known, is_known, sparse)
+        told = (known, is_known, sparse, drawn)
+        self._tuples[label] = Tuples(label, tuple(parents), members, leading, origin, *told)
         self._known[key] = label
         return self._tuples[label]
 
@@ -144,7 +157,8 @@ class Frames:
         Variables that draw on a single axis of known tuples go to the individuals that occur there; those
         that draw on a single axis of which few occur, to these, found in each execution. Others that draw
         on a single parent of the tuples go back to that parent; those that draw on several axes but not on
-        all of them go to the distinct combinations; else the tuples stay.
+        all of them go to the distinct combinations; else the tuples stay. Those of a sample stay, unless
+        all combinations that they may be are fewer.
         """
         placed: dict[str, str] = {}
         pending = [frame]
@@ -158,7 +172,10 @@ class Frames:
                 mine = {v: tuples.members[v] for v in part if part[v] == label}
                 drawn = self._first_axes(tuples, mine)
                 axis = next(iter(drawn))
-                if label not in self._occurring and len(drawn) == 1 and axis in (tuples.known or ()):
+                if tuples.drawn is not None:
+                    if self._are_fewer(tuples.drawn, drawn):
+                        placed.update(self._below_sample(tuples, mine))
+                elif label not in self._occurring and len(drawn) == 1 and axis in (tuples.known or ()):
                     placed.update(dict.fromkeys(mine, self.occurring(axis, frozenset({(label, axis)}))))
                 elif label in self._occurring:
                     continue
@@ -201,6 +218,23 @@ class Frames:
         """The first axes of some variables of the tuples, each with one variable that lies on it."""
         first = self.base(dict.fromkeys(variables, tuples.label))
         return {axis: variable for variable, axis in reversed(first.items())}
+
+    def _are_fewer(self, sample: Drawn, axes: Collection[str]) -> bool:
+        """Whether the combinations of some first axes are no more than the tuples of a sample."""
+        sizes = [sample.sizes.get(axis) for axis in axes]
+        if None in sizes:
+            # A batch of data: its individuals are fewer than their combinations.
+            return len(sizes) == 1
+        return math.prod(size or 0 for size in sizes) <= sample.most
+
+    def _below_sample(self, tuples: Tuples, variables: Iterable[str]) -> dict[str, str]:
+        """Where variables of a sample lie if not on its tuples: on their first axes, as far as they occur."""
+        first, known = self.base(dict.fromkeys(variables, tuples.label)), tuples.known or {}
+        occur = {
+            axis: self.occurring(axis, frozenset({(tuples.label, axis)})) if axis in known else axis
+            for axis in dict.fromkeys(first.values())
+        }
+        return {variable: occur[axis] for variable, axis in first.items()}
 
     def _distinct_axis(self, tuples: Tuples, drawn: dict[str, str]) -> str:
         """The axis of the distinct combinations of some of the first axes that the tuples draw on."""

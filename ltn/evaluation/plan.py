@@ -136,6 +136,18 @@ class Plan:
         return self._depths[value.place]
 
 
+class Sampling(NamedTuple):
+    """How samples are drawn.
+
+    Attributes:
+        seed: by what, int64, (2,).
+        most: how many tuples each quantifier draws that is written with `sample`; None for as many as that.
+    """
+
+    seed: tf.Tensor
+    most: int | None = None
+
+
 class World(NamedTuple):
     """What formulas are evaluated in: the meaning of their symbols, and the space of their values."""
 
@@ -148,6 +160,8 @@ class World(NamedTuple):
     # Whether the operators differ from those that the formulas were written for: options of quantifiers
     # that they lack are left out.
     other_operators: bool = False
+    # What samples are drawn by, int64, (2,); None where none are drawn.
+    seed: Any = None
 
 
 class Execution:

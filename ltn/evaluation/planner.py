@@ -108,11 +108,15 @@ class Settings:
         chunk: how many combinations of individuals the outermost quantifiers evaluate at once; None for all.
         traced: whether the body of each guarded quantifier is also evaluated for the selected tuples alone,
             so that it can be shown.
+        sampled: whether quantifiers that are written with `sample` draw so many tuples; else they take all.
+        sample: how many they draw instead of what is written; None for as many as is written.
     """
 
     dense: bool = False
     chunk: int | None = None
     traced: bool = False
+    sampled: bool = False
+    sample: int | None = None
 
 
 # What the plans of a theory share: the combinations of fixed individuals that guards select.

@@ -13,7 +13,7 @@ import tensorflow as tf
 from ltn.core import axes
 from ltn.core.wrappers import aggregate, operands
 from ltn.errors import LogicTypeError
-from ltn.evaluation import guards
+from ltn.evaluation.binding import bind_all, check_number, has_variables, narrow, samples_of, select_tuples
 from ltn.evaluation.counting import Counting, counting_of, plan_counted
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.plan import Execution, Reader, Step, Value, World
@@ -23,7 +23,7 @@ from ltn.evaluation.tuples import add_weights
 from ltn.fuzzy_ops import Aggregator
 from ltn.fuzzy_ops.aggregation import Part
 from ltn.fuzzy_ops.base import Operator
-from ltn.language import Node, Quantifier
+from ltn.language import Quantifier
 from ltn.language.names import QUANTIFIERS
 
 
@@ -301,9 +301,9 @@ def plan_quantifier(
 ) -> Rule:
     """The value of a quantified formula over the axes of a frame; where it is `negated`, of its negation."""
     found = yield from plan_range(planner, node, frame, owner)
-    divided = is_divided(planner, node)
+    divided = is_divided(planner, node) or has_own_sample(planner, node, frame)
     return planner.add(
-        Quantify(node.kind, node.options, owner, what_counts(planner, node, negated), found, divided)
+        Quantify(node.kind, node.hyperparameters, owner, what_counts(planner, node, negated), found, divided)
     )
 
 
@@ -331,6 +331,7 @@ def plan_range(
             yield SizeOf(label)
     selected = select_tuples(planner, node, outer)
     if selected is None:
+        check_number(planner, node)
         mask = None if node.guard is None else (yield planner.guard(node.guard, outer))
         if planner.settings.traced and has_variables(planner, node):
             yield planner.formula(node.body, narrow(planner, node, outer), owner)
@@ -361,39 +362,23 @@ def plan_range(
     return OverTuples(body, label, (yield TuplesOf(label)), tuple(whole), tuple(kept), tuple(weights))
 
 
-def bind_all(planner: Planner, node: Quantifier, frame: Frame) -> dict[str, str]:
-    """The frame with the axes that a quantifier binds."""
-    inner = dict(frame)
-    for group in node.groups:
-        inner |= dict.fromkeys(group, planner.bind(group))
-    return inner
-
-
-def narrow(planner: Planner, node: Quantifier, frame: Frame) -> dict[str, str]:
-    """The frame of a quantifier's body, on the tuples that its guard selects."""
-    if node.guard is None or not has_variables(planner, node):
-        return dict(frame)
-    return planner.frames.replace(frame, guards.select(planner, node.guard, frame))
-
-
-def has_variables(planner: Planner, node: Quantifier) -> bool:
-    """Whether a quantifier has a guard with variables, which selects some of their individuals."""
-    return node.guard is not None and bool(planner.free(node.guard))
-
-
-def select_tuples(planner: Planner, node: Quantifier, frame: Frame) -> tuple[str, Node | None] | None:
-    """The axis of the tuples that a quantifier works on, and what masks them; None where it works on axes."""
-    operator = getattr(planner.space.semantics, QUANTIFIERS[node.kind].operator)
-    if node.guard is None or not has_variables(planner, node) or not isinstance(operator, Aggregator):
-        return None
-    if planner.settings.dense:
-        # Their number must be known.
-        return guards.select_known(planner, node.guard, frame)
-    return guards.select(planner, node.guard, frame), None
-
-
 def is_divided(planner: Planner, node: Quantifier) -> bool:
     """Whether a quantifier binds data that are divided among replicas."""
     return planner.replicas > 1 and any(
         {planner.kind_of(variable) for variable in group} == {"data"} for group in node.groups
+    )
+
+
+def has_own_sample(planner: Planner, node: Quantifier, frame: Frame) -> bool:
+    """Whether each replica draws a sample of its own, and these are of the same: together they are one."""
+    if planner.replicas == 1 or samples_of(planner, node) is None:
+        return False
+    lying = [frame, *planner.frames.below(frame)]
+    axes_around = {axis for each in lying for axis in each.values()}
+    # Elsewhere what is around the quantifier differs from replica to replica.
+    return not any(
+        found.drawn is not None
+        if (found := planner.frames.tuples(axis)) is not None
+        else {planner.kind_of(variable) for variable in planner.frames.groups[axis]} == {"data"}
+        for axis in axes_around
     )

@@ -25,6 +25,11 @@ def count() -> int:
     return 1 if context is None else int(context.num_replicas_in_sync)
 
 
+def number() -> tf.Tensor:
+    """Which of the replicas this one is, from 0 up."""
+    return tf.distribute.get_replica_context().replica_id_in_sync_group
+
+
 def stack(tensor: tf.Tensor) -> tf.Tensor:
     """The tensors of all replicas, of one shape, along a new axis 0.
 

@@ -11,13 +11,14 @@ import tensorflow as tf
 from ltn.core import Formula, Proposition
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation
-from ltn.evaluation.plan import Options
+from ltn.evaluation.plan import Options, Sampling
 from ltn.evaluation.spaces import Space, space_of
 from ltn.fuzzy_ops.base import Operator
 from ltn.knowledge import rule_files
 from ltn.knowledge.axiom_tables import axiom_table
 from ltn.knowledge.hyperparameters import Hyperparameters, check_weight, is_learned, proposition_of
 from ltn.knowledge.language import Language
+from ltn.knowledge.seeds import Seeds
 from ltn.language import Node, Quantifier, Signature, parse
 from ltn.language.diagnostics import locate, span_of_options
 from ltn.language.names import QUANTIFIERS, check_name, list_names, nearest
@@ -150,6 +151,7 @@ class KnowledgeBase:
     def __init__(self, language: Language, semantics: BaseSemantics):
         self.language = language
         self.operators = Hyperparameters(semantics)
+        self.seeds = Seeds()
         self._axioms: dict[str, Axiom] = {}
         self._share_list: list[float] = []
         self._shares = self._new_shares()
@@ -321,9 +323,10 @@ class KnowledgeBase:
         dense: bool = False,
         other_operators: bool = False,
         chunk: int | None = None,
+        sampling: Sampling | None = None,
     ) -> Evaluation:
         """An evaluation of formulas in the theory's language, under its groundings and the data."""
-        return self.language.evaluation(space, data, dense, other_operators, chunk)
+        return self.language.evaluation(space, data, dense, other_operators, chunk, sampling)
 
     def subscribe(self, notify: Callable[[], None]) -> None:
         """Call a function whenever axioms or operators change, so that nothing compiled before is used."""
@@ -332,6 +335,7 @@ class KnowledgeBase:
     def _adopt(self, axiom: Axiom) -> None:
         self._axioms[axiom.name] = axiom
         self._share_list.append(axiom.share)
+        self.seeds.serve(axiom.tree)
         axiom.notify = self._reweigh
 
     def _reweigh(self) -> None:
@@ -339,8 +343,7 @@ class KnowledgeBase:
         self._shares.assign(self._share_list)
 
     def _new_shares(self) -> tf.Variable:
-        # Made when axioms change, not when they are evaluated: a tf.function that makes a variable is traced
-        # twice, and the threads that trace replicas must not make any.
+        # Not when they are evaluated: a tf.function, and the threads of replicas, must not make variables.
         with tf.init_scope():
             return tf.Variable(self._share_list, trainable=False, dtype=tf.float32)
 
@@ -371,11 +374,11 @@ class KnowledgeBase:
     def check_options(self, formula: Node, text: str) -> None:
         """Raise where a formula, read from a text, sets options of quantifiers that operators lack."""
         for node in self.space.prepare(formula).walk():
-            if isinstance(node, Quantifier) and node.options:
+            if isinstance(node, Quantifier) and node.hyperparameters:
                 operator = getattr(self.semantics, QUANTIFIERS[node.kind].operator)
                 if isinstance(operator, Operator):
                     try:
-                        operator.check_overrides(**dict(node.options))
+                        operator.check_overrides(**dict(node.hyperparameters))
                     except LogicError as error:
                         raise type(error)(locate(str(error), text, span_of_options(node, text))) from None
 

@@ -15,6 +15,7 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation, Plans
 from ltn.evaluation.groundings import Choice, DeclaredVariable, Groundings, LabelledData
 from ltn.evaluation.individuals import Individual, Individuals
+from ltn.evaluation.plan import Sampling
 from ltn.evaluation.relations import Relation, Rows
 from ltn.evaluation.spaces import Space
 from ltn.knowledge.data import read_individuals
@@ -323,6 +324,7 @@ class Language:
         dense: bool = False,
         other_operators: bool = False,
         chunk: int | None = None,
+        sampling: Sampling | None = None,
     ) -> Evaluation:
         """An evaluation of formulas on a batch of data; `Evaluation` explains the settings."""
         groundings = self.groundings(data)
@@ -336,6 +338,7 @@ class Language:
             chunk,
             self.plans,
             self.known,
+            sampling,
         )
 
     def _declare_variables(self, names: Sequence[str], domain: Domain, values: Any) -> list[DeclaredVariable]:

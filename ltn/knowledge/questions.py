@@ -9,15 +9,17 @@ import numpy as np
 import pandas as pd
 
 from ltn import semantics as semantics_module
+from ltn.checks import check_whole
 from ltn.core import Formula, Term
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation, groups_of
 from ltn.evaluation.groundings import ROW_WEIGHTS, Groundings, LabelledData
-from ltn.evaluation.plan import Options
+from ltn.evaluation.plan import Options, Sampling
 from ltn.evaluation.spaces import Space, space_of
 from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.data import Data, check_aligned, labels_in, read_batch
 from ltn.knowledge.datasets import all_rows
+from ltn.knowledge.seeds import Seeds
 from ltn.language import Node, Signature, parse
 from ltn.language.names import QUANTIFIERS
 from ltn.language.statements import Diagonals
@@ -49,19 +51,25 @@ class Knowledge(Protocol):
         dense: bool = False,
         other_operators: bool = False,
         chunk: int | None = None,
+        sampling: Sampling | None = None,
     ) -> Evaluation: ...
+
+    @property
+    def seeds(self) -> Seeds: ...
 
 
 class Question(NamedTuple):
     """The data and the operators of a question.
 
-    `named` holds hyper-parameters of the operators, and data of variables.
+    `named` holds hyper-parameters of the operators, and data of variables. `sample` is how many tuples the
+    quantifiers draw that are written so; None for all.
     """
 
     data: Data | None
     semantics: BaseSemantics | str | None
     p: float | None
     named: Mapping[str, Any]
+    sample: int | None = None
 
 
 def answer(
@@ -139,8 +147,13 @@ def with_tensors(knowledge: Knowledge, question: Question) -> Question:
     return question._replace(data=read_batch(knowledge.signature, data), named=hyperparameters)
 
 
-def evaluation_for(knowledge: Knowledge, question: Question, chunk: int | None = None) -> Evaluation:
-    """An evaluation for a question: on data given by name, perhaps with other operators than in training."""
+def evaluation_for(
+    knowledge: Knowledge, question: Question, chunk: int | None = None, as_trained: bool = False
+) -> Evaluation:
+    """An evaluation for a question: on data given by name, perhaps with other operators than in training.
+
+    `as_trained` lets quantifiers draw the samples that are written where the question asks for none.
+    """
     operators = _operators(knowledge, question)
     hyperparameters, data = _settings_and_data(knowledge, question)
     if question.p is not None:
@@ -153,7 +166,15 @@ def evaluation_for(knowledge: Knowledge, question: Question, chunk: int | None =
     batch = LabelledData(read_batch(knowledge.signature, data), labels_in(data))
     if ROW_WEIGHTS in batch:
         check_aligned(batch)
-    return knowledge.evaluation(space, batch, other_operators=question.semantics is not None, chunk=chunk)
+    sampling = None
+    if as_trained or question.sample is not None:
+        most = question.sample
+        if most is not None:
+            most = check_whole("sample", most, "a number of tuples", otherwise=", or None for all")
+        sampling = knowledge.seeds.for_question(most)
+    return knowledge.evaluation(
+        space, batch, other_operators=question.semantics is not None, chunk=chunk, sampling=sampling
+    )
 
 
 def options_of(knowledge: Knowledge, axiom: Axiom, question: Question) -> Options:

@@ -72,6 +72,20 @@ SOFT_KEYWORDS = ("at", "define", "exactly", "for", "least", "most", "xor")
 # The Euclidean norm of a term, a number; and the absolute value, feature by feature.
 BUILT_INS = ("abs", "norm")
 
+# The most tuples that a quantifier draws; an int32 counts them.
+MOST_DRAWN = 2**27
+
+
+def check_option(kind: str, option: str, value: float) -> None:
+    """Raise for a `sample` that is no number of tuples; an operator checks its own options."""
+    if option == "sample" and kind in COUNTING:
+        raise LogicValueError(f"`{kind}` counts all that there are: leave out `sample`.")
+    if option == "sample" and not (float(value).is_integer() and 1 <= value <= MOST_DRAWN):
+        raise LogicValueError(
+            "`sample` is how many tuples are drawn in a training step, a whole number from 1 to "
+            f"{MOST_DRAWN:,}; got {value:.15g}. Leave it out to take all of them."
+        )
+
 
 # Control characters, line breaks, and halves of characters, which no file can hold.
 _REFUSED = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")

@@ -13,7 +13,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.language import layout, syntax, tree
 from ltn.language.diagnostics import locate
-from ltn.language.names import LARGEST_COUNT, read_name
+from ltn.language.names import LARGEST_COUNT, check_option, read_name
 from ltn.language.statements import Definition, Diagonals, Parameter
 from ltn.language.syntax_errors import MisreadError, explain, explain_count
 from ltn.language.tree import Node, Span
@@ -235,6 +235,11 @@ class _Builder(Transformer[Token, Node]):
         body: _PlacedNode,
     ) -> _PlacedNode:
         span = Span(quantity.start, body.end)
+        for option in options:
+            try:
+                check_option(quantity.kind, option.name, option.value)
+            except LogicError as error:
+                raise MisreadError(str(error), option.span) from None
         node = syntax.Quantifier(
             quantity.kind,
             tuple(tuple(map(_name, group)) for group in groups),

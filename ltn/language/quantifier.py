@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ltn.errors import LogicTypeError, LogicValueError
-from ltn.language.names import COUNTING, LARGEST_COUNT, QUANTIFIERS, axis_text, check_name, written
+from ltn.language.names import (
+    COUNTING,
+    LARGEST_COUNT,
+    QUANTIFIERS,
+    axis_text,
+    check_name,
+    check_option,
+    written,
+)
 from ltn.language.tree import Level, Node, Operand, Sign, Span, is_finite, number
 
 
@@ -14,9 +22,9 @@ class Quantifier(Node):
     """Q x_1, ..., x_h where guard: body.
 
     `kind` is "forall" or "exists", or, with a `count`, "exactly", "at least" or "at most". Each of `groups`
-    names the variables of one axis: one variable, or those of a `diag`. `options` are hyper-parameters of the
-    aggregator, as (("p", 6.0),). `variable_spans` tells where `variables` were read, one for each, or is
-    empty.
+    names the variables of one axis: one variable, or those of a `diag`. `options` are `sample`, how many
+    tuples are drawn in a training step, and hyper-parameters of the aggregator, as (("p", 6.0),).
+    `variable_spans` tells where `variables` were read, one for each, or is empty.
 
     >>> from ltn.language import parse
     >>> formula = parse("forall[p=6] diag(x, y), z where x < z: P(x, y, z)")
@@ -54,6 +62,7 @@ class Quantifier(Node):
             check_name(option, "an option of a quantifier")
             if not is_finite(value):
                 raise LogicValueError(f"The option '{option}' must be a finite number; got {value}.")
+            check_option(self.kind, option, value)
         options = [option for option, _ in self.options]
         if len(set(options)) < len(options):
             raise LogicValueError(f"The options of a quantifier are distinct; got {', '.join(options)}.")
@@ -74,6 +83,16 @@ class Quantifier(Node):
     @property
     def children(self) -> tuple[Node, ...]:
         return (self.body,) if self.guard is None else (self.guard, self.body)
+
+    @property
+    def sample(self) -> int | None:
+        """How many tuples are drawn in a training step; None for all."""
+        return next((int(value) for option, value in self.options if option == "sample"), None)
+
+    @property
+    def hyperparameters(self) -> tuple[tuple[str, float], ...]:
+        """The options that the aggregator takes."""
+        return tuple(pair for pair in self.options if pair[0] != "sample")
 
     @property
     def variables(self) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.data import Data
 from ltn.knowledge.questions import Knowledge, Question
 from ltn.knowledge.satisfaction import note, satisfaction
+from ltn.knowledge.seeds import draws_samples
 from ltn.language import Node, Quantifier
 from ltn.language.names import PLAIN
 from ltn.language.statements import Diagonals
@@ -38,6 +39,7 @@ def report(
     *,
     semantics: BaseSemantics | str | None = None,
     p: float | None = None,
+    sample: int | None = None,
     **named: Any,
 ) -> pd.DataFrame:
     """A table of the axioms: `axiom`, `satisfaction`, `weight`, `formula`, on all the data at once.
@@ -46,7 +48,7 @@ def report(
     weights that it yields. In a notebook the table has bars; printed, its formulas are cut to the width that
     pandas prints.
     """
-    axioms, question = theory.axiom_list, Question(data, semantics, p, named)
+    axioms, question = theory.axiom_list, Question(data, semantics, p, named, sample)
     evaluation = questions.evaluation_for(theory, question, theory.chunk)
     found = satisfaction(axioms, lambda axiom: questions.options_of(theory, axiom, question), evaluation)
     truths = {
@@ -73,6 +75,7 @@ def explain(
     *,
     semantics: BaseSemantics | str | None = None,
     p: float | None = None,
+    sample: int | None = None,
     **named: Any,
 ) -> pd.DataFrame:
     """The groundings that satisfy a formula least: its variables, and the truth of what it claims of them.
@@ -83,10 +86,10 @@ def explain(
 
     Args:
         axiom: an axiom, also by its name; or any formula.
-        data, semantics, p, named: as for `query`.
+        data, semantics, p, sample, named: as for `query`.
         worst: how many groundings.
     """
-    question = Question(data, semantics, p, named)
+    question = Question(data, semantics, p, named, sample)
     tree, known = _formula_of(theory, axiom)
     worst = check_whole("worst", worst, "a number of groundings")
     evaluation = questions.evaluation_for(theory, question)
@@ -129,6 +132,7 @@ def plan(
     *,
     semantics: BaseSemantics | str | None = None,
     p: float | None = None,
+    sample: int | None = None,
     **named: Any,
 ) -> PlanTable:
     """How a formula is evaluated: the steps, which networks run on how many rows, how guards select.
@@ -136,8 +140,8 @@ def plan(
     Args:
         formula: text, a syntax tree, or an axiom, also by its name; by default all axioms together, as
             in training.
-        data, semantics, p, named: as for `query`. The plan is executed once, to see how large its
-            values are.
+        data, semantics, p, sample, named: as for `query`. The plan is executed once, to see how large its
+            values are. Samples are drawn as in training.
 
     Returns:
         A table: `print` shows a line for each step, `.to_frame()` gives it to pandas, `.rows` tells the
@@ -155,8 +159,7 @@ def plan(
     4  forall over d                    3            ()                             4 B
     4 steps, 124 B of values
     """
-    question = Question(data, semantics, p, named)
-    evaluation = questions.evaluation_for(theory, question, theory.chunk)
+    question = Question(data, semantics, p, named, sample)
     pairs: list[tuple[Node, Axiom | None]]
     if formula is None:
         pairs = [(axiom.tree, axiom) for axiom in theory.axiom_list if axiom.tree is not None]
@@ -165,5 +168,7 @@ def plan(
     if not pairs:
         raise LogicValueError("There is no formula to plan: add axioms with theory.axiom(...), or give one.")
     options = [{} if axiom is None else questions.options_of(theory, axiom, question) for _, axiom in pairs]
+    draws = any(draws_samples(tree) for tree, _ in pairs)
+    evaluation = questions.evaluation_for(theory, question, theory.chunk, as_trained=draws)
     with as_written():
         return evaluation.tabulate([node for node, _ in pairs], options)

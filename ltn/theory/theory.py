@@ -27,6 +27,7 @@ from ltn.knowledge.definitions import define
 from ltn.knowledge.language import Language
 from ltn.knowledge.questions import Question
 from ltn.knowledge.satisfaction import satisfaction, truths_by_name
+from ltn.knowledge.seeds import Seeds
 from ltn.language import Domain, Node, Signature
 from ltn.reasoning import consequence
 from ltn.semantics import BaseSemantics
@@ -185,6 +186,11 @@ class Theory(keras.Model):
     evaluation = delegate_to("knowledge", KnowledgeBase.evaluation)
 
     @property
+    def seeds(self) -> Seeds:
+        """What samples are drawn by."""
+        return self.knowledge.seeds
+
+    @property
     def axiom_list(self) -> AxiomList:
         """The axioms in order of declaration."""
         return self.knowledge.axiom_list
@@ -230,9 +236,9 @@ class Theory(keras.Model):
         """
         space, axioms = self.space, self.axiom_list
         data = read_batch(self.signature, inputs)
-        # XLA knows static shapes only: there guards are masks.
-        dense = self.is_xla and not tf.executing_eagerly()
-        evaluation = self.evaluation(space, data, dense, chunk=self.chunk)
+        dense = self.is_xla and not tf.executing_eagerly()  # XLA knows static shapes only: guards are masks
+        sampling = self.seeds.for_step() if training else None
+        evaluation = self.evaluation(space, data, dense, chunk=self.chunk, sampling=sampling)
         found = satisfaction(axioms, self.options_of, evaluation, self.knowledge.shares)
         return truths_by_name(found, axioms, space) if as_truths else found
 
@@ -283,6 +289,7 @@ class Theory(keras.Model):
         *,
         semantics: BaseSemantics | str | None = None,
         p: float | None = None,
+        sample: int | None = None,
         **named: Any,
     ) -> Formula | Term:
         """The truth of a formula, or the value of a term, one for each combination of its free variables.
@@ -295,6 +302,7 @@ class Theory(keras.Model):
                 `tf.data.Dataset` or `keras.utils.PyDataset` of batches: all rows, which must have an end.
             semantics: other operators than those of training.
             p: the `p` of both quantifiers, where the text sets none.
+            sample: how many tuples each quantifier draws that is written with `sample`; by default all.
             named: further data by the name of the variable, or hyper-parameters, such as `p_forall=5`.
 
         Returns:
@@ -312,7 +320,7 @@ class Theory(keras.Model):
         Rome     0.0
         Seoul    1.0
         """
-        return questions.answer(self, formula, Question(data, semantics, p, named), self.chunk)
+        return questions.answer(self, formula, Question(data, semantics, p, named, sample), self.chunk)
 
     report = reports.report
     explain = reports.explain

@@ -74,14 +74,15 @@ def of_model(
         _in_arrays({name: given for name, given in arrays.items() if given is not None})
         or _in_weights(language, model.weights)
         or _in_arrays({"The predictions of the model": model(x)})
-        or _in_evaluation(lambda: theory.call(data_of(x, y)))
+        or _in_evaluation(lambda: theory.call(data_of(x, y), training=True))
         or _in_gradients(language, model.trainable_variables, lambda: loss(x, y, weights))
         or _NOBODY
     )
 
 
 def _call(model: Any, language: Language, data: Data) -> Any:
-    return model.call(read_batch(language.signature, data))
+    # With the samples of training: all may be too many.
+    return model.call(read_batch(language.signature, data), training=True)
 
 
 def _in_arrays(arrays: Mapping[str, Any]) -> str | None:

@@ -385,7 +385,8 @@ class Trainer:
             return culprits.of_theory(self._model, self._knowledge.language, batches, self._loss_of)
 
     def _loss_of(self, batch: Data) -> tf.Tensor:
-        return self._loss(self._model(batch, training=False, as_truths=False))
+        # Not the behaviour of networks in training, but its samples: all may be too many.
+        return self._loss(self._model.call(batch, training=True, as_truths=False))
 
     def _feeding(self) -> Feeding:
         return Feeding(self._knowledge, self._model.distribute_strategy, self.finite.on_nan != "raise")
@@ -394,5 +395,5 @@ class Trainer:
         """Evaluate the first batch, if it is known, eagerly, where truths and sizes are checked, once."""
         if batch is not None and self._tried != self._knowledge.version:
             with self._model.distribute_strategy.scope(), as_written():
-                self._model.call(batch)
+                self._model.call(batch, training=True)
             self._tried = self._knowledge.version

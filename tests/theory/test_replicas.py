@@ -11,6 +11,7 @@ import tensorflow as tf
 
 import ltn
 from ltn.callbacks import Schedule
+from tests.evaluation.test_samples import KNOWS, declared
 from tests.theory.replicated import AXIOMS, DATA, logs_of, points, theory_of
 from tests.theory.theories import (
     about,
@@ -186,6 +187,52 @@ class TestOneAndSeveral:
         one.compile(keras.optimizers.SGD(0.5))
         assert_same_logs(*(logs_of(theory.fit(epochs=3, verbose=0)) for theory in (one, several)))
         assert_same_weights(one, several, atol=ATOL)
+
+    def test_with_samples_of_all(self, two: tf.distribute.Strategy) -> None:
+        # More than there are: each replica takes all of its share, and what is not divided counts twice.
+        def more(theory: ltn.Theory) -> None:
+            classes = theory.signature.domains["classes"]
+            theory.variable("e", classes)
+            theory.relation("below", (classes, classes), [(0, 1), (0, 2), (1, 2)])
+            theory.axioms("""
+                shares: forall[sample=100] x: exists[sample=100] y: R(x, y)
+                close: forall[sample=100] x, y where norm(x - y) < 0.9: P(x) <-> P(y)
+                classes: forall[sample=100] c: exists x: C(x, c)
+                others: forall x: forall[sample=100] c, e where ~below(c, e): C(x, c) -> C(x, e)
+            """)
+
+        assert_trains_the_same(two, points(8), axioms=(), more=more)
+
+    def test_each_replica_has_its_own_sample_and_they_are_joined(self, two: tf.distribute.Strategy) -> None:
+        with two.scope():
+            keras.utils.set_random_seed(3)
+            theory = declared()
+            theory.axiom("forall[p=1, sample=9] x, y where ~knows(x, y): P(x, y)", name="few")
+            [table] = theory.trainable_variables
+
+        @tf.function
+        def step() -> Any:
+            def own() -> Any:
+                with tf.GradientTape() as tape:
+                    truth = theory.call({}, training=True)["few"]
+                    # As in training: replicas have the same loss, and their gradients are added up.
+                    scaled = truth / 2
+                return truth, tape.gradient(scaled, table.value)
+
+            return two.run(own)
+
+        before: set[bytes] = set()
+        for _ in range(5):
+            truths, gradients = (two.experimental_local_results(found) for found in step())
+            assert_close(truths[0], truths[1])
+            shares = [np.rint(gradient.numpy() * 18) for gradient in gradients]
+            for gradient, share in zip(gradients, shares, strict=True):
+                # The part of 9 in the mean of 18.
+                assert_close(gradient.numpy() * 18, share, atol=1e-4)
+                assert share.sum() == 9
+                assert not any(share[x, y] for x, y in KNOWS)
+            before |= {share.tobytes() for share in shares}
+        assert len(before) == 10
 
 
 class TestTraining:

@@ -104,6 +104,24 @@ ROWS = [
         "A count is a whole number from 0 to 1000000; got 1.5.",
     ),
     (
+        'lang.parse("forall[p=2, sample=0] x: P(x)")',
+        LogicValueError,
+        "`sample` is how many tuples are drawn in a training step, a whole number from 1 to 134,217,728; got 0. "
+        "Leave it out to take all of them.\n    forall[p=2, sample=0] x: P(x)\n                ^",
+    ),
+    ('theory.axiom("forall[sample=2.5] x: P(x)")', LogicValueError, "`sample` is how many tuples are drawn"),
+    ('theory.axiom("exists[sample=-3] x: P(x)")', LogicValueError, "134,217,728; got -3."),
+    (
+        'theory.axiom("exactly 1[sample=3] x: P(x)")',
+        LogicValueError,
+        "`exactly` counts all that there are: leave out `sample`.",
+    ),
+    (
+        'lang.Quantifier("forall", (("x",),), lang.Name("A"), options=(("sample", 0.5),))',
+        LogicValueError,
+        "got 0.5. Leave it out to take all of them.",
+    ),
+    (
         'theory.axiom("at least 2[p=3] x: P(x)")',
         LogicTypeError,
         "Count_Prod has no hyper-parameter `p`",

@@ -139,6 +139,21 @@ ROWS = [
     ('theory.query("P(x)", {"x": points}, x=points)', LogicValueError, "Data came twice for x"),
     ('theory.query("forall x P(x)")', LogicValueError, "Expected ',', 'where' or ':', found 'P'"),
     (
+        'theory.query("forall[sample=2] x: P(x)", x=points, sample=0)',
+        LogicValueError,
+        "`sample` must be a number of tuples, at least 1",
+    ),
+    (
+        'theory.report({"x": points}, sample=2.5)',
+        LogicValueError,
+        "`sample` must be a number of tuples",
+    ),
+    (
+        'theory.query("forall[sample=2] x: P(x)", x=points, sample=2, semantics=ltn.semantics.product.replace(Forall=tf.reduce_min))',
+        LogicTypeError,
+        "A sample needs an aggregator of ltn.fuzzy_ops; `forall` is",
+    ),
+    (
         'theory.query("forall[q=2] x: P(x)", x=points)',
         LogicTypeError,
         "Aggreg_pMeanError has no hyper-parameter `q`",

@@ -30,6 +30,16 @@ ELSEWHERE = [
         ]
         for piece in pieces
     ),
+    (
+        "evaluation/binding.py",
+        "would be evaluated",
+        "evaluation/test_samples.py::test_a_large_space_takes_the_memory_of_the_sample",
+    ),
+    (
+        "evaluation/samples.py",
+        "2^62",
+        "evaluation/test_samples.py::test_a_large_space_takes_the_memory_of_the_sample",
+    ),
     ("evaluation/guards/strategy.py", "", "theory/test_guards.py::test_too_many_combinations_are_refused"),
     (
         "evaluation/slices.py",

@@ -237,7 +237,8 @@ def _combinations(
             raise LogicValueError(
                 f"The guard is to be searched among {count:,} combinations of the variables "
                 f"{', '.join(frame)}, more than {_MOST:,}: evaluate it in chunks, ltn.Theory(chunk=...), or "
-                "bind fewer of them under one guard."
+                "bind fewer of them under one guard. Of negated relations [sample=...] draws some, in "
+                "training and by theory.report(sample=...)."
             )
         inner = planner.fork(groundings, Settings())
         for group in planner.frames.groups.values():
