@@ -51,21 +51,25 @@ class CompiledStep:
         # The last iterator, which is not kept alive, since it may hold all data; and the step for it.
         self._iterator: weakref.ref[Any] | None = None
         self._current: Callable[..., tuple[Logs, Any]] | None = None
+        # Whether its steps count as those before XLA.
+        self._awaits_xla = False
 
     def __call__(self, batches: Any) -> Logs:
         """The logs of the step; `batches` is an iterator of TensorFlow or any other one."""
-        # Batches of data have several sizes, each of which XLA would compile again.
-        if self._steps_before_xla is not None and _is_without_data(batches):
-            self._steps_before_xla -= 1
-            if self._steps_before_xla < 0:
-                self._steps_before_xla = None
-                self._use(jit_compile=True)
         if not isinstance(batches, tf.data.Iterator) or tf.config.functions_run_eagerly():
             batch = next(batches)
             logs = self._step(batch)
         else:
-            if self._current is None or self._iterator is None or self._iterator() is not batches:
-                self._iterator = weakref.ref(batches)
+            if self._iterator is None or self._iterator() is not batches:
+                self._iterator, self._current = weakref.ref(batches), None
+                # Batches of data have several sizes, each of which XLA would compile again.
+                self._awaits_xla = has_no_data(batches)
+            if self._awaits_xla and self._steps_before_xla is not None:
+                self._steps_before_xla -= 1
+                if self._steps_before_xla < 0:
+                    self._steps_before_xla = None
+                    self._use(jit_compile=True)
+            if self._current is None:
                 self._current = self._compile(tf.type_spec_from_value(batches))
             logs, batch = self._current(*tf.nest.flatten(batches, expand_composites=True))
         applied = logs.pop(APPLIED, None)
@@ -90,10 +94,6 @@ class CompiledStep:
             )
             self._by_kind[kind] = function.get_concrete_function()
         return self._by_kind[kind]
-
-
-def _is_without_data(batches: Any) -> bool:
-    return isinstance(batches, tf.data.Iterator) and has_no_data(batches)
 
 
 class AxiomMeans(keras.metrics.Metric):

@@ -36,7 +36,8 @@ class _Defining(Loops):
             return self.given[node.name]
         return super().term(node, rows)
 
-    def truth(self, node: Node, rows: dict[str, int], *signs: bool) -> Any:
+    def truth(self, node: Node, rows: dict[str, int], *signs: bool, **named: bool) -> Any:
+        signs = (*signs, *named.values())
         if not isinstance(node, Apply) or node.symbol not in self.definitions:
             return super().truth(node, rows, *signs)  # type: ignore[misc]
         definition, around = self.definitions[node.symbol], self.given
