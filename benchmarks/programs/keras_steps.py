@@ -8,6 +8,11 @@ import tensorflow as tf
 
 from benchmarks.worker import Step
 
+try:
+    from ltn.knowledge.data import NOTHING
+except ImportError:  # an older `ltn`, which is measured beside this one
+    from ltn.theory.data import NOTHING  # type: ignore
+
 # Different ones, so that nothing about a batch can be known from the one before.
 BATCHES = 8
 
@@ -23,7 +28,7 @@ def fed(examples: Any, batch_size: int) -> tf.data.Dataset:
 
 def no_data() -> tf.data.Dataset:
     """Endless batches for axioms that need no data, as `fit` gives them to a theory."""
-    return tf.data.Dataset.from_tensors({"no\ndata": tf.zeros(1)}).repeat()
+    return tf.data.Dataset.from_tensors({NOTHING: tf.zeros(1)}).repeat()
 
 
 def step_of(model: keras.Model, data: tf.data.Dataset, phase: str) -> Step:
