@@ -139,8 +139,7 @@ class Frames:
     def is_sparse(self, label: str) -> bool:
         """Whether an axis holds the individuals of one first axis that occur in an execution."""
         tuples = self._tuples.get(label)
-        is_distinct = tuples is not None and isinstance(tuples.origin, Distinct)
-        return is_distinct and len(tuples.parents) == 1  # type: ignore[union-attr]
+        return tuples is not None and isinstance(tuples.origin, Distinct) and len(tuples.parents) == 1
 
     def occurrences(self, label: str) -> Occurrences | None:
         """Where the individuals of an axis occur; None for an axis that `occurring` has not made."""

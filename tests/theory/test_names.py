@@ -185,6 +185,7 @@ def test_layers_have_names_that_keras_and_tensorflow_take(name: str) -> None:
         model = keras.Sequential([keras.Input((2,)), symbol])
         model.compile("sgd", "mse")
         model.fit(np.zeros((2, 2)), np.zeros((2, 1)), verbose=0)
+        assert int(model.optimizer.iterations) == 1
 
 
 @settings(max_examples=20)

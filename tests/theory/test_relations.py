@@ -15,7 +15,7 @@ import ltn
 from ltn.errors import LogicValueError
 from ltn.evaluation import joins
 from ltn.fuzzy_ops.base import as_written
-from ltn.language import parse
+from ltn.language import Domain, parse
 from tests.tolerance import assert_close
 
 Pairs = list[tuple[int, ...]]
@@ -30,14 +30,20 @@ OLD: Pairs = [(1,), (2,), (4,)]
 BETWEEN: Pairs = [(0, 1, 2), (1, 1, 1), (4, 5, 0), (2, 0, 1), (0, 5, 4)]
 
 
-def related(rows: Mapping[str, Any] | None = None) -> ltn.Theory:
-    """People with fixed features, and what is known of them."""
+def with_people() -> tuple[ltn.Theory, Domain]:
+    """People with fixed features, and variables about them."""
     theory = ltn.Theory("product", name="people")
     people = theory.domain("people", values={name: [n, n * n / 10] for n, name in enumerate(NAMES)})
     theory.variables("x, y, z", people)
     theory.variable("w", people, values=CHOSEN)
     theory.variables("h, t", people)
     theory.variable("n", theory.domain("numbers"))
+    return theory, people
+
+
+def related(rows: Mapping[str, Any] | None = None) -> ltn.Theory:
+    """People with fixed features, and what is known of them."""
+    theory, people = with_people()
     given = {"knows": KNOWS, "likes": LIKES, "old": OLD, "between": BETWEEN} | dict(rows or {})
     for name, of in given.items():
         arity = {"old": 1, "between": 3}.get(name, 2)
@@ -187,12 +193,7 @@ def test_random_relations_and_guards_select_what_loops_select(
 
 def by_predicates() -> ltn.Theory:
     """The same theory, in which what is known is Python code on features; its guards are searched."""
-    theory = ltn.Theory("product", name="people")
-    people = theory.domain("people", values={name: [n, n * n / 10] for n, name in enumerate(NAMES)})
-    theory.variables("x, y, z", people)
-    theory.variable("w", people, values=CHOSEN)
-    theory.variables("h, t", people)
-    theory.variable("n", theory.domain("numbers"))
+    theory, people = with_people()
     for name, known in {"knows": KNOWS, "likes": LIKES, "old": OLD, "between": BETWEEN}.items():
         table = np.zeros([COUNT] * len(known[0]), bool)
         table[tuple(np.array(known).T)] = True

@@ -130,9 +130,12 @@ class Joined(Strategy):
         for label in dict.fromkeys(self._known.values()):
             members = [name for name, own in self._known.items() if own == label]
             if any(self._column(name) != label for name in members):
-                places = {self._column(name): self._guard.places(name) for name in members}
-                count = len(next(iter(places.values())))  # type: ignore[arg-type]
-                tables.append(JoinTable(label, {label: np.arange(count, dtype=np.int32), **places}))  # type: ignore[dict-item]
+                columns: dict[Hashable, Places] = {}
+                for name in members:
+                    places = self._guard.places(name)
+                    if places is not None:
+                        columns |= {label: np.arange(len(places), dtype=np.int32), self._column(name): places}
+                tables.append(JoinTable(label, columns))
         return tables
 
     def _column(self, name: str) -> Hashable:
