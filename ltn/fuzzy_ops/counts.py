@@ -58,6 +58,8 @@ class Count(Aggregator):
     A count is of individuals: a value of weight 0 is left out, and any other counts once.
     """
 
+    # That of `least=1`; the bounds of a call decide.
+    empty: ClassVar[float] = 0.0
     parts_weigh: ClassVar[bool] = False
     is_vector: ClassVar[bool] = True
 
