@@ -75,6 +75,7 @@ def _equal(guard: Guard, left: Node, right: Node) -> dict[str, Places] | None:
         _, number = np.unique(flat, axis=0, return_inverse=True)
         label = guard.frame[side.name]
         place = np.arange(len(places))
-        tables.append(JoinTable(str(side), {label: place, "number": number.reshape(-1)[places]}))
+        # The name of a column that no axis has.
+        tables.append(JoinTable(str(side), {label: place, ("number",): number.reshape(-1)[places]}))
     found = join(tables).columns
-    return {axis: found[axis] for axis in found if isinstance(axis, str) and axis != "number"}
+    return {axis: places for axis, places in found.items() if isinstance(axis, str)}

@@ -58,7 +58,7 @@ def declared() -> ltn.Theory:
     theory = ltn.Theory("product", name="drawn")
     people = theory.domain("people", values=range(COUNT))
     theory.variables("x, y, z", people)
-    theory.variable("u", people)
+    theory.variables("u, number", people)
     theory.predicate("P", (people, people), Table())
     theory.relation("knows", (people, people), KNOWS)
     return theory
@@ -108,6 +108,12 @@ def test_draws_are_uniform_and_satisfy_the_guard(guard: str) -> None:
     assert_uniform(found * number / DRAWN, selected, number)
     if len(selected) > DRAWN:
         assert len({draw.tobytes() for draw in np.rint(found)}) > SEEDS / 4
+
+
+def test_variables_may_have_any_name() -> None:
+    guard, alike = (f"where ~knows({x}, y) & {x} != y" for x in ("number", "x"))
+    found = drawn(f"forall[p=1, sample={DRAWN}] number, y {guard}: P(number, y)", 40)
+    assert_uniform(found, GUARDS[alike], DRAWN)
 
 
 @pytest.mark.parametrize("guard", ["", "where knows(x, y)", "where ~knows(x, y) & x != y", "where x <= y"])
