@@ -91,28 +91,20 @@ def rows(
     seed = None if seed is None else check_whole("seed", seed, least=0, otherwise=", or None")
     names = _existing(files)
     columns = _columns(theory.signature, names_of(variables))
-    form = _form(names, [column.variable for column in columns])
-    with as_logic_errors():
-        # What is wrong from the first rows on is told now.
-        if next(iter(_blocks(names, form, columns, tf.distribute.InputContext())), None) is None:
-            raise LogicFileError(f"{list_names(names)}: no rows stand there.")
+    given = _Files(names, columns, _form(names, [column.variable for column in columns]))
+    given.check()
     worker = _worker(theory.distribute_strategy)
     if shuffle:
-        blocks = _blocks(names, form, columns, worker, min(AT_ONCE, len(names)), seed)
+        blocks = given.blocks(worker, min(AT_ONCE, len(names)), seed)
         seeds = tf.data.Dataset.random(seed, rerandomize_each_iteration=True).batch(2)
         windows = tf.data.Dataset.zip((blocks.rebatch(shuffle), seeds))
         ordered = windows.map(tf.random.experimental.stateless_shuffle)
     else:
-        ordered = _blocks(names, form, columns, worker)
-
-    def batch(places: tf.Tensor) -> dict[str, tf.Tensor]:
-        each = tf.unstack(tf.cast(places, PLACES), axis=1)
-        return {column.variable: place for column, place in zip(columns, each, strict=True)}
-
+        ordered = given.blocks(worker)
     options = tf.data.Options()
     # The rows are those of this worker already.
     options.experimental_distribute.auto_shard_policy = tf.data.experimental.AutoShardPolicy.OFF
-    return ordered.rebatch(batch_size).map(batch).prefetch(tf.data.AUTOTUNE).with_options(options)
+    return ordered.rebatch(batch_size).map(given.batch).prefetch(tf.data.AUTOTUNE).with_options(options)
 
 
 # Where the rows stand
@@ -144,63 +136,83 @@ def _worker(strategy: tf.distribute.Strategy) -> tf.distribute.InputContext:
     return contexts[0]
 
 
-def _blocks(
-    files: Sequence[str],
-    form: _Form,
-    columns: Sequence[_Column],
-    worker: tf.distribute.InputContext,
-    at_once: int = 1,
-    seed: int | None = None,
-) -> tf.data.Dataset:
-    """The places of a worker's rows, int32, (m, columns) with m at most `BLOCK`.
+@dataclass(frozen=True)
+class _Files:
+    """Files of rows, all of one form."""
 
-    Where several files are read at once, they come in another order in each epoch.
-    """
-    step, number = worker.num_input_pipelines, worker.input_pipeline_id
+    names: Sequence[str]
+    columns: Sequence[_Column]
+    form: _Form
 
-    def blocks(file: tf.Tensor) -> tf.data.Dataset:
-        given = form.read(file).shard(step, number).batch(BLOCK).enumerate()
-        return given.map(lambda block, rows: (file, block * BLOCK * step + number, rows))
+    def check(self) -> None:
+        """Raise if there are no rows, or if one of the first is wrong."""
+        with as_logic_errors():
+            for name in self.names:
+                for rows in self.form.read(tf.constant(name)).batch(BLOCK).take(1):
+                    self._places(tf.constant(name), tf.constant(0, tf.int64), 1, rows)
+                    return
+        raise LogicFileError(f"{list_names(self.names)}: no rows stand there.")
 
-    def places(file: tf.Tensor, first: tf.Tensor, given: tf.Tensor) -> tf.Tensor:
+    def blocks(
+        self, worker: tf.distribute.InputContext, at_once: int = 1, seed: int | None = None
+    ) -> tf.data.Dataset:
+        """The places of the individuals in a worker's rows, int32, (m, columns) with m at most `BLOCK`.
+
+        Of several files that are read at once, each epoch has another order.
+        """
+        step, number = worker.num_input_pipelines, worker.input_pipeline_id
+
+        def blocks(file: tf.Tensor) -> tf.data.Dataset:
+            rows = self.form.read(file).shard(step, number).batch(BLOCK).enumerate()
+            return rows.map(lambda block, given: (file, block * BLOCK * step + number, given))
+
+        files = tf.data.Dataset.from_tensor_slices(list(self.names))
+        if at_once > 1:
+            files = files.shuffle(len(self.names), seed)
+        return files.interleave(blocks, at_once, num_parallel_calls=at_once).map(
+            lambda file, first, given: self._places(file, first, step, given), tf.data.AUTOTUNE
+        )
+
+    def batch(self, places: tf.Tensor) -> dict[str, tf.Tensor]:
+        """Rows, as data are given."""
+        each = tf.unstack(tf.cast(places, PLACES), axis=1)
+        return {column.variable: place for column, place in zip(self.columns, each, strict=True)}
+
+    def _places(self, file: tf.Tensor, first: tf.Tensor, step: int, given: tf.Tensor) -> tf.Tensor:
+        """The places in the rows of a file whose numbers are first, first + step, ..."""
         # Empty lines are passed over.
         rows = tf.boolean_mask(given, given != "")
         where = tf.strings.join(["In the file ", file, ", from row ", tf.strings.as_string(first)])
-        cells = form.cells(rows, where)
-        found = tf.stack([column.find(cell) for column, cell in zip(columns, cells, strict=True)], axis=1)
-        is_wrong = tf.reduce_any(found < 0, axis=1)
+        cells = self.form.cells(rows, where)
+        found = [column.find(cell) for column, cell in zip(self.columns, cells, strict=True)]
+        places = tf.stack(found, axis=1)
+        is_wrong = tf.reduce_any(places < 0, axis=1)
 
         def explain() -> None:
             tf.py_function(raise_for, [file, first, given, tf.boolean_mask(rows, is_wrong)[0]], [])
 
+        def raise_for(file: tf.Tensor, first: tf.Tensor, given: tf.Tensor, wrong: tf.Tensor) -> None:
+            row = int(first) + step * given.numpy().tolist().index(wrong.numpy())
+            self._raise_for(f"In the file {file.numpy().decode()}", row, self.form.split(wrong.numpy()))
+
         done = tf.cond(tf.reduce_any(is_wrong), explain, lambda: None)
         with tf.control_dependencies([done] if done is not None else []):
-            return tf.identity(found)
+            return tf.identity(places)
 
-    def raise_for(file: tf.Tensor, first: tf.Tensor, given: tf.Tensor, wrong: tf.Tensor) -> None:
-        row = int(first) + step * given.numpy().tolist().index(wrong.numpy())
-        _raise_for(f"In the file {file.numpy().decode()}", row, form.split(wrong.numpy()), columns)
-
-    names = tf.data.Dataset.from_tensor_slices(list(files))
-    if at_once > 1:
-        names = names.shuffle(len(files), seed)
-    return names.interleave(blocks, at_once, num_parallel_calls=at_once).map(places, tf.data.AUTOTUNE)
-
-
-def _raise_for(where: str, row: int, cells: Sequence[Any], columns: Sequence[_Column]) -> NoReturn:
-    """Raise for the cells of a row, some of which are wrong."""
-    if len(cells) != len(columns):
+    def _raise_for(self, where: str, row: int, cells: Sequence[Any]) -> NoReturn:
+        """Raise for the cells of a row, some of which are wrong."""
+        if len(cells) != len(self.columns):
+            raise LogicValueError(
+                f"{where}: row {row} has {len(cells)} columns; expected is one for each of "
+                f"{', '.join(column.variable for column in self.columns)}."
+            )
+        for position, (cell, column) in enumerate(zip(cells, self.columns, strict=True), start=1):
+            if cell not in (column.places if isinstance(cell, str) else range(len(column.places))):
+                raise no_individual(f"{where}, column {position}", cell, row, column.domain, column.places)
         raise LogicValueError(
-            f"{where}: row {row} has {len(cells)} columns; expected is one for each of "
-            f"{', '.join(column.variable for column in columns)}."
+            f"{where}: row {row} is not UTF-8, or a quotation mark in it does not enclose a cell; within a "
+            'cell it is written twice, as in "a ""b"" c".'
         )
-    for position, (cell, column) in enumerate(zip(cells, columns, strict=True), start=1):
-        if cell not in (column.places if isinstance(cell, str) else range(len(column.places))):
-            raise no_individual(f"{where}, column {position}", cell, row, column.domain, column.places)
-    raise LogicValueError(
-        f"{where}: row {row} is not UTF-8, or a quotation mark in it does not enclose a cell; within a cell "
-        'it is written twice, as in "a ""b"" c".'
-    )
 
 
 # What stands in a row
@@ -267,7 +279,7 @@ def _form(files: Sequence[str], variables: Sequence[str]) -> _Form:
             f"{files[0]}: rows are read from files that end with {list_names([*SEPARATORS, *RECORDS])}, or "
             "these and .gz."
         )
-    return _Records(_kinds(files[0], variables))
+    return _Records(_kinds(files, variables))
 
 
 @dataclass(frozen=True)
@@ -320,19 +332,21 @@ class _Records:
         return [value for given in values for value in given]
 
 
-def _kinds(file: str, variables: Sequence[str]) -> dict[str, tf.DType]:
-    """What the features of the first record of a file are."""
+def _kinds(files: Sequence[str], variables: Sequence[str]) -> dict[str, tf.DType]:
+    """What the features of the first record are."""
     try:
-        [first] = tf.data.TFRecordDataset(file, _compression(file)).take(1)
-        features = tf.train.Example.FromString(first.numpy()).features.feature
+        first = next(iter(tf.data.TFRecordDataset(files, _compression(files[0])).take(1)), None)
+        features = tf.train.Example.FromString(b"" if first is None else first.numpy()).features.feature
     except Exception as error:
-        raise unreadable(file, error) from error
+        raise unreadable(list_names(files), error) from error
+    if first is None:
+        return dict.fromkeys(variables, tf.string)
     kinds = {}
     for variable in variables:
         values = _values(features[variable]) if variable in features else []
         if len(values) != 1:
             raise LogicFileError(
-                f"{file}: a record has one name or one index for each of {', '.join(variables)}; "
+                f"{list_names(files)}: a record has one name or one index for each of {', '.join(variables)}; "
                 f"the first one has {len(values)} for '{variable}', and the features "
                 f"{list_names(sorted(features))}."
             )
