@@ -346,7 +346,7 @@ def _kinds(files: Sequence[str], variables: Sequence[str]) -> dict[str, tf.DType
         values = _values(features[variable]) if variable in features else []
         if len(values) != 1:
             raise LogicFileError(
-                f"{list_names(files)}: a record has one name or one index for each of {', '.join(variables)}; "
+                f"{list_names(files)}: a record has one name or index for each of {', '.join(variables)}; "
                 f"the first one has {len(values)} for '{variable}', and the features "
                 f"{list_names(sorted(features))}."
             )
