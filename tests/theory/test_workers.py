@@ -182,7 +182,8 @@ class TestTogether:
             len({share.tobytes() for worker in draws for share in worker}) == draws.shape[0] * draws.shape[1]
         )
         logs = []
-        for joined in draws.sum(axis=0)[:SAMPLED_STEPS].astype(int):
+        # `fit` has looked at one sample before its first step.
+        for joined in draws.sum(axis=0)[1 : 1 + SAMPLED_STEPS].astype(int):
             x, y = (np.repeat(places, joined.ravel()) for places in np.indices(joined.shape).reshape(2, -1))
             logs.append(listed.train_on_batch({"x": x, "y": y}, return_dict=True))
         for worker in together:
