@@ -4,8 +4,8 @@ python -m benchmarks.large_graph                                  # 10^8 edges b
 python -m benchmarks.large_graph --edges 1e9 --individuals 1e8
 
 It measures on graphs that are small enough, in seconds of one core of this machine, and prints what follows
-for the large one. A step learns that the edges of a batch hold, and that as many triples, a sample of all, do
-not: two tuples for each edge.
+for the large one. A step learns that the edges of a batch hold, and that as many triples do not, whose tails
+are drawn at random: two tuples for each edge. They come in the batch, or are a sample of all combinations.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import ltn
 from benchmarks.programs.keras_steps import BATCHES, fed, step_of
 
 FEATURES = 64
+KINDS = 20
 BATCHES_OF = (1024, 8192)
 # Individuals of the graphs that are measured, and rows of the files.
 SMALL, LARGE = 100_000, 1_000_000
@@ -36,30 +37,41 @@ COPIES = {"sgd": 1, "adagrad": 2, "adam": 3}
 GB = 1e9
 
 
-def theory_of(individuals: int, sample: int, optimizer: str) -> ltn.Theory:
+OTHERS = "forall diag(h, r, other): ~holds(h, r, other)"
+SAMPLED = "forall[sample=8192] sampled_h, sampled_r, other: ~holds(sampled_h, sampled_r, other)"
+
+
+METHODS = (
+    ("sgd", OTHERS, "sgd"),
+    ("adagrad", OTHERS, "adagrad"),
+    ("adam", OTHERS, "adam"),
+    ("sgd, others sampled", SAMPLED, "sgd"),
+)
+
+
+def theory_of(individuals: int, others: str = OTHERS, optimizer: str = "sgd") -> ltn.Theory:
     """A graph without its edges."""
     keras.utils.set_random_seed(0)
     theory = ltn.Theory("log_product")
     entities, kinds = theory.domain("entities", shape=FEATURES), theory.domain("kinds", shape=FEATURES)
     theory.constants([f"/m/{number:07d}" for number in range(individuals)], entities, initializer="normal")
-    theory.constants([f"kind {number}" for number in range(20)], kinds, initializer="normal")
-    theory.variables("h, t, other_h, other_t", entities)
-    theory.variables("r, other_r", kinds)
+    theory.constants([f"kind {number}" for number in range(KINDS)], kinds, initializer="normal")
+    theory.variables("h, t, other, sampled_h", entities)
+    theory.variables("r, sampled_r", kinds)
     theory.predicate("holds", (entities, kinds, entities), ltn.Predicate.DistMult())
     theory.axiom("forall diag(h, r, t): holds(h, r, t)", name="known")
-    rule = f"forall[sample={sample}] other_h, other_r, other_t: ~holds(other_h, other_r, other_t)"
-    theory.axiom(rule, name="others")
+    theory.axiom(others, name="others")
     theory.compile(optimizer)
     return theory
 
 
-def edges_of(individuals: int, count: int) -> dict[str, np.ndarray]:
-    """Edges at random, by index."""
+def edges_of(individuals: int, count: int, others: str = OTHERS) -> dict[str, np.ndarray]:
+    """Edges at random, by index, and perhaps other tails."""
     rng = np.random.default_rng(0)
-    return {
-        name: rng.integers(0, high, count, np.int32)
-        for name, high in zip("hrt", (individuals, 20, individuals), strict=True)
-    }
+    most = {"h": individuals, "r": KINDS, "t": individuals} | (
+        {"other": individuals} if others == OTHERS else {}
+    )
+    return {name: rng.integers(0, high, count, np.int32) for name, high in most.items()}
 
 
 def core_seconds(action: Callable[[], object]) -> float:
@@ -69,14 +81,10 @@ def core_seconds(action: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def peak() -> int:
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
 def per_row(folder: Path) -> dict[str, float]:
     """Seconds to read a row of a file, with its names looked up, and rows shuffled."""
-    theory = theory_of(SMALL, 1, "sgd")
-    edges = edges_of(SMALL, ROWS)
+    theory = theory_of(SMALL)
+    edges = edges_of(SMALL, ROWS, SAMPLED)
     lines = "".join(
         f"/m/{h:07d}\tkind {r}\t/m/{t:07d}\n" for h, r, t in zip(*edges.values(), strict=True)
     ).encode()
@@ -99,36 +107,37 @@ def per_row(folder: Path) -> dict[str, float]:
     return found
 
 
-def per_step(optimizer: str, individuals: int) -> dict[int, float]:
-    """Seconds of a step, by the number of edges in its batch."""
-    found = {}
+def per_step(individuals: int, others: str = OTHERS, optimizer: str = "sgd") -> list[float]:
+    """Seconds of a step, for each size of the batch."""
+    theory, found = theory_of(individuals, others, optimizer), []
+    how = "in the batch" if others == OTHERS else "a sample"
     for batch in BATCHES_OF:
-        theory = theory_of(individuals, batch, optimizer)
-        step = step_of(theory, fed(edges_of(individuals, BATCHES * batch), batch), "train")
+        step = step_of(theory, fed(edges_of(individuals, BATCHES * batch, others), batch), "train")
         float(step())
-        found[batch] = core_seconds(lambda step=step: [float(step()) for _ in range(STEPS)]) / STEPS  # type: ignore[misc]
-        kind, size = gradient_of(theory, edges_of(individuals, batch))
+        found.append(core_seconds(lambda step=step: [float(step()) for _ in range(STEPS)]) / STEPS)  # type: ignore[misc]
+        size, parts = gradient_of(theory, edges_of(individuals, batch, others))
         print(
-            f"step with {optimizer:8}{individuals:>10,} individuals, 2 x {batch:,} tuples: "
-            f"{found[batch] * 1e3:8.1f} ms; gradient {kind}, {size / 1e6:.1f} MB",
+            f"{optimizer:8}{individuals:>10,} individuals, {batch:,} edges, others {how}: "
+            f"{found[-1] * 1e3:7.1f} ms a step, {size / 1e6:.1f} MB of gradients, {parts}",
             flush=True,
         )
     return found
 
 
-def gradient_of(theory: ltn.Theory, batch: dict[str, np.ndarray]) -> tuple[str, int]:
-    """Of the table of the entities: whether it has some rows or all, and its bytes."""
+def gradient_of(theory: ltn.Theory, batch: dict[str, np.ndarray]) -> tuple[int, str]:
+    """Of the table of the entities: its bytes, and whether it has rows of some individuals, or of all."""
     table = max(theory.trainable_variables, key=lambda weight: weight.shape[0])
     with tf.GradientTape() as tape:
         loss = -tf.reduce_sum(theory.call(batch, training=True)["satisfaction"])
     gradient = tape.gradient(loss, table.value)
     if isinstance(gradient, tf.IndexedSlices):
         parts = (gradient.values, gradient.indices)
-        return "of some rows", sum(int(tf.size(part)) * part.dtype.size for part in parts)
-    return "of all rows", int(tf.size(gradient)) * 4
+        return sum(int(tf.size(part)) * part.dtype.size for part in parts), f"{len(gradient.indices):,} rows"
+    return int(tf.size(gradient)) * 4, "all rows"
 
 
 def main() -> None:
+    """Measure, print, work out."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--edges", type=float, default=1e8)
     parser.add_argument("--individuals", type=float, default=1e7)
@@ -137,29 +146,30 @@ def main() -> None:
         reading = per_row(Path(folder))
     few, many = BATCHES_OF
     tuples, rest = {}, {}
-    for optimizer in COPIES:
-        small, large = per_step(optimizer, SMALL), per_step(optimizer, LARGE)
-        tuples[optimizer] = (large[many] - large[few]) / (2 * (many - few))
-        rest[optimizer] = (large[few] - small[few]) / (LARGE - SMALL)
-        print(f"with {optimizer:8}{tuples[optimizer] * 1e6:6.2f} us a tuple")
-        print(f"with {optimizer:8}{rest[optimizer] * 1e9:6.2f} ns a step for each individual")
-    print(f"most memory: {peak() / GB:.2f} GB")
-    print(
-        f"{asked.edges:.0e} edges, {asked.individuals:.0e} individuals of {FEATURES} numbers, batches of {many:,}:"
-    )
-    print(f"  rows as indices, if memory held them: {asked.edges * 3 * 4 / GB:.1f} GB")
-    table = asked.individuals * FEATURES * 4
-    steps = asked.edges / many
-    for optimizer, copies in COPIES.items():
-        per_edge = 2 * tuples[optimizer] + reading["edges.tsv"]
-        hours = (asked.edges * per_edge + steps * asked.individuals * max(rest[optimizer], 0.0)) / 3600
+    for name, others, optimizer in METHODS:
+        small, large = (per_step(individuals, others, optimizer) for individuals in (SMALL, LARGE))
+        tuples[name] = (small[1] - small[0]) / (2 * (many - few))
+        rest[name] = max((large[1] - small[1]) / (LARGE - SMALL), 0.0)
         print(
-            f"  {optimizer}: {table * copies / GB:.1f} GB on each worker; {hours:.1f} hours of one core an epoch"
+            f"{name}: {tuples[name] * 1e6:.2f} us a tuple; {rest[name] * 1e9:.1f} ns a step for an individual"
         )
-    # Two individuals of each tuple, and of each a row of the table and its place.
-    sent = asked.edges * 2 * 2 * (FEATURES * 4 + 8)
-    print(f"  rows of gradients: {sent / steps / 1e6:.1f} MB a step, {sent / GB:.0f} GB an epoch")
-    print(f"  gradients of whole tables: {table / GB:.1f} GB a step, {steps * table / GB:,.0f} GB an epoch")
+    print(f"most memory: {1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / GB:.2f} GB")
+
+    steps, table = asked.edges / many, asked.individuals * FEATURES * 4
+    print(
+        f"\n{asked.edges:.0e} edges of {asked.individuals:.0e} individuals in {steps:,.0f} batches of {many:,}"
+    )
+    print(f"rows as indices: {asked.edges * 3 * 4 / GB:.1f} GB; the table: {table / GB:.2f} GB")
+    for name, _, optimizer in METHODS:
+        work = (
+            asked.edges * (2 * tuples[name] + reading["edges.tsv"]) + steps * asked.individuals * rest[name]
+        )
+        kept = table * COPIES[optimizer] / GB
+        print(f"{name}: {work / 3600:.2f} hours of one core an epoch; weights and moments {kept:.1f} GB")
+    # Three individuals of an edge and its other tail, of each a row of the table and its index.
+    sent = asked.edges * 3 * (FEATURES * 4 + 4)
+    print(f"gradients by rows: {sent / steps / 1e6:.1f} MB a step, {sent / GB:.0f} GB an epoch")
+    print(f"gradients of all rows: {table / 1e6:.0f} MB a step, {steps * table / GB:,.0f} GB an epoch")
 
 
 if __name__ == "__main__":
