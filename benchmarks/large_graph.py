@@ -156,9 +156,7 @@ def main() -> None:
     print(f"most memory: {1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / GB:.2f} GB")
 
     steps, table = asked.edges / many, asked.individuals * FEATURES * 4
-    print(
-        f"\n{asked.edges:.0e} edges of {asked.individuals:.0e} individuals in {steps:,.0f} batches of {many:,}"
-    )
+    print(f"\n{asked.edges:.0e} edges of {asked.individuals:.0e} individuals in {steps:,.0f} batches")
     print(f"rows as indices: {asked.edges * 3 * 4 / GB:.1f} GB; the table: {table / GB:.2f} GB")
     for name, _, optimizer in METHODS:
         work = (
