@@ -35,6 +35,9 @@ STEPS = 12
 # Copies of the table of embeddings: itself, and what an optimizer keeps of each number.
 COPIES = {"sgd": 1, "adagrad": 2, "adam": 3}
 GB = 1e9
+WORKERS = (1, 4, 16)
+# Bytes a second.
+NETWORK = 1.25e9
 
 
 OTHERS = "forall diag(h, r, other): ~holds(h, r, other)"
@@ -144,6 +147,10 @@ def main() -> None:
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         reading = per_row(Path(folder))
+        lines = tf.data.TextLineDataset(str(Path(folder, "edges.tsv"))).batch(4096)
+        # What each worker does with the rows of the others too.
+        through = core_seconds(lambda: [None for _ in lines]) / ROWS
+        print(f"going through a file {through * 1e6:12.2f} us a row")
     few, many = BATCHES_OF
     tuples, rest = {}, {}
     for name, others, optimizer in METHODS:
@@ -156,18 +163,24 @@ def main() -> None:
     print(f"most memory: {1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / GB:.2f} GB")
 
     steps, table = asked.edges / many, asked.individuals * FEATURES * 4
-    print(f"\n{asked.edges:.0e} edges of {asked.individuals:.0e} individuals in {steps:,.0f} batches")
-    print(f"rows as indices: {asked.edges * 3 * 4 / GB:.1f} GB; the table: {table / GB:.2f} GB")
-    for name, _, optimizer in METHODS:
-        work = (
-            asked.edges * (2 * tuples[name] + reading["edges.tsv"]) + steps * asked.individuals * rest[name]
-        )
-        kept = table * COPIES[optimizer] / GB
-        print(f"{name}: {work / 3600:.2f} hours of one core an epoch; weights and moments {kept:.1f} GB")
+    print(f"\n{asked.edges:.0e} edges, {asked.individuals:.0e} individuals: {steps:,.0f} batches an epoch")
+    print(f"rows as indices {asked.edges * 3 * 4 / GB:.1f} GB, table {table / GB:.2f} GB")
     # Three individuals of an edge and its other tail, of each a row of the table and its index.
-    sent = asked.edges * 3 * (FEATURES * 4 + 4)
-    print(f"gradients by rows: {sent / steps / 1e6:.1f} MB a step, {sent / GB:.0f} GB an epoch")
+    by_rows = asked.edges * 3 * (FEATURES * 4 + 4)
+    print(f"gradients by rows: {by_rows / steps / 1e6:.1f} MB a step, {by_rows / GB:.0f} GB an epoch")
     print(f"gradients of all rows: {table / 1e6:.0f} MB a step, {steps * table / GB:,.0f} GB an epoch")
+    for name, others, optimizer in METHODS:
+        print(f"{name}: {table * COPIES[optimizer] / GB:.1f} GB of weights and moments on each worker")
+        for count in WORKERS:
+            divided = asked.edges * (2 * tuples[name] + reading["edges.tsv"] - through) / count
+            own = asked.edges * through + steps * asked.individuals * rest[name]
+            # Rows are gathered. What has all rows is added up around a ring, which it passes twice.
+            by_all = 2 * steps * table if optimizer == "adam" or others == SAMPLED else by_rows
+            received = by_all * (count - 1) / count
+            print(
+                f"  {count:2} workers: {(divided + own) / 3600:.2f} hours of one core each an epoch; "
+                f"each receives {received / GB:,.0f} GB, {received / NETWORK / 3600:.2f} hours at 10 Gbit/s"
+            )
 
 
 if __name__ == "__main__":
