@@ -117,9 +117,10 @@ def _existing(files: Any) -> list[str]:
         raise LogicTypeError(f"Rows are read from a path, or from a list of paths; got {files!r:.200}.")
     found: list[str] = []
     for name in map(name_of, given):
-        found += [name] if tf.io.gfile.exists(name) else sorted(tf.io.gfile.glob(name))
-        if not found:
+        meant = [name] if tf.io.gfile.exists(name) else sorted(tf.io.gfile.glob(name))
+        if not meant:
             raise LogicFileError(f"{name}: there is no such file.")
+        found += meant
     return found
 
 

@@ -68,7 +68,7 @@ ROWS = [
         "misspelt.csv, column 1: 'an' in row 1 is no individual of the domain 'people'; did you mean 'ann'?",
     ),
     (
-        'theory.rows("none*.csv", "x", batch_size=2)',
+        'theory.rows([folder / "misspelt.csv", "none*.csv"], "x, c", batch_size=2)',
         LogicFileError,
         "none*.csv: there is no such file",
     ),
