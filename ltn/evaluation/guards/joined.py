@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import tensorflow as tf
@@ -17,7 +18,7 @@ from ltn.core import axes
 from ltn.evaluation.frames import Places, Tuples
 from ltn.evaluation.guards.lookup import LookedUpTuples
 from ltn.evaluation.guards.strategy import Combinations, Guard, SelectedTuples, Strategy, parts_of
-from ltn.evaluation.joins import JoinTable, join
+from ltn.evaluation.joins import Filter, JoinTable, join
 from ltn.evaluation.known import plan_places
 from ltn.evaluation.occurring import as_constant
 from ltn.evaluation.plan import Execution, Step, Value
@@ -57,13 +58,16 @@ class Joined(Strategy):
     """Relations of variables and constants, and what filters their join once for all.
 
     A conjunct may also be a disjunction of such relations about the same variables: its table is their union.
+    Where all individuals are known, a filter may be about further variables: their axes are joined too.
     """
 
     def __init__(self, guard: Guard, atoms: Sequence[Node]):
         self._guard = guard
         self._known, self._asked = _variables(guard, atoms)
-        labels = tuple(dict.fromkeys(self._known.values()))
         filters = [node for node in guard.conjuncts if node not in atoms and self._is_filter(node)]
+        for node in filters:
+            self._known |= {name: guard.frame[name] for name in guard.planner.free(node)}
+        labels = tuple(dict.fromkeys(self._known.values()))
         self.conjuncts = [*atoms, *filters]
         found = self._found(atoms, filters, labels)
         self.parents = (*dict.fromkeys(guard.frame[name] for name in self._asked), *labels)
@@ -96,7 +100,8 @@ class Joined(Strategy):
         free = guard.planner.free(node)
         return (
             bool(free)
-            and all(name in guard.frame and guard.frame[name] in self._known.values() for name in free)
+            # What comes with data leaves few of the tuples, and further variables would make many of all.
+            and (not self._asked or all(guard.frame[name] in self._known.values() for name in free))
             and all(guard.has_known_axis(name) for name in free)
             and not guard.calls_network(node)
             and guard.is_the_same(node)
@@ -108,8 +113,8 @@ class Joined(Strategy):
         nodes = [*atoms, *filters]
 
         def find() -> JoinTable:
-            joined = join([*self._axes(), *(self._table(atom) for atom in atoms)])
-            kept = joined.keep(guard.holds_at(filters, labels, joined.columns)) if filters else joined
+            tables = [*self._axes(atoms), *(self._table(atom) for atom in atoms)]
+            kept = join(tables, [self._filter(node) for node in filters])
             first = kept.columns[labels[0]]
             if (first[1:] < first[:-1]).any():
                 kept = kept.keep(np.argsort(first, kind="stable"))
@@ -124,18 +129,24 @@ class Joined(Strategy):
         found: JoinTable = guard.planner.memory.get(("join", tuple(atoms), tuple(filters), sources), find)
         return found
 
-    def _axes(self) -> list[JoinTable]:
-        """For axes whose places are not those of a whole domain, which individuals lie where."""
+    def _filter(self, node: Node) -> Filter:
+        labels = sorted(self._guard.labels(node))
+        return Filter(labels, partial(self._guard.holds_at, [node], labels))
+
+    def _axes(self, atoms: Sequence[Node]) -> list[JoinTable]:
+        """For axes that no relation has, and those that are not a whole domain, which individuals lie where."""
         tables = []
+        told = {name for atom in atoms for name in self._guard.planner.free(atom)}
         for label in dict.fromkeys(self._known.values()):
             members = [name for name, own in self._known.items() if own == label]
-            if any(self._column(name) != label for name in members):
-                columns: dict[Hashable, Places] = {}
-                for name in members:
-                    places = self._guard.places(name)
-                    if places is not None:
-                        columns |= {label: np.arange(len(places), dtype=np.int32), self._column(name): places}
-                tables.append(JoinTable(label, columns))
+            if told.issuperset(members) and all(self._column(name) == label for name in members):
+                continue
+            columns: dict[Hashable, Places] = {}
+            for name in members:
+                places = self._guard.places(name)
+                if places is not None:
+                    columns |= {label: np.arange(len(places), dtype=np.int32), self._column(name): places}
+            tables.append(JoinTable(label, columns))
         return tables
 
     def _column(self, name: str) -> Hashable:
