@@ -15,6 +15,7 @@ from typing import Any
 import tensorflow as tf
 
 from ltn.core import axes
+from ltn.errors import LogicValueError
 from ltn.evaluation import guards
 from ltn.evaluation.binding import bind_all, samples_of
 from ltn.evaluation.frames import Frame
@@ -256,7 +257,11 @@ def _shares(planner: Planner, node: Quantifier) -> dict[Quantifier, float]:
             drawn = [planner.groundings.count(group[0]) for group in inner.groups]
             found[inner] = min(1.0, most / max(math.prod(size or 1 for size in drawn), 1))
             continue
-        selected = None if inner.guard is None else guards.select_known(planner, inner.guard, frame)
+        try:
+            selected = None if inner.guard is None else guards.select_known(planner, inner.guard, frame)
+        except LogicValueError:
+            # Too many to be found at once; each slice finds its own.
+            continue
         tuples = None if selected is None else planner.frames.tuples(selected[0])
         if tuples is not None and tuples.known is not None:
             count = len(next(iter(tuples.known.values())))

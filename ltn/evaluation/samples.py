@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from ltn.core import axes
 from ltn.errors import LogicValueError
 from ltn.evaluation import guards
-from ltn.evaluation.excluded import excluded_by
 from ltn.evaluation.frames import Drawn, Frame, Tuples
 from ltn.evaluation.guards.strategy import SelectedTuples
 from ltn.evaluation.plan import Execution, Value
@@ -223,7 +222,7 @@ def draw(planner: Planner, most: int, guard: Node | None, frame: Frame, bound: S
     kept = {axis: variable for variable, axis in used.items() if axis not in bound}
     inside = [axis for axis in bound if axis in used.values()]
     sizes = {axis: _count(planner, axis) for axis in (*kept, *bound)}
-    excluded = None if guard is None else excluded_by(planner, guard, used, [*kept, *inside])
+    excluded = None if guard is None else guards.excluded_by(planner, guard, used, [*kept, *inside])
     others = [axis for axis in bound if axis not in inside]
     if guard is None:
         written = f"{most:,} of {_many([sizes[axis] for axis in bound])}combinations of {', '.join(bound)}"

@@ -64,7 +64,11 @@ class Joined(Strategy):
     def __init__(self, guard: Guard, atoms: Sequence[Node]):
         self._guard = guard
         self._known, self._asked = _variables(guard, atoms)
-        filters = [node for node in guard.conjuncts if node not in atoms and self._is_filter(node)]
+        filters = [node for node in guard.conjuncts if node not in atoms and _is_filter(guard, node)]
+        if self._asked:
+            # What comes with data leaves few of the tuples; further variables would make many of all.
+            own = set(self._known.values())
+            filters = [node for node in filters if guard.labels(node) <= own]
         for node in filters:
             self._known |= {name: guard.frame[name] for name in guard.planner.free(node)}
         labels = tuple(dict.fromkeys(self._known.values()))
@@ -83,6 +87,15 @@ class Joined(Strategy):
         known, _ = _variables(guard, atoms)
         return cls(guard, atoms) if known else None
 
+    @classmethod
+    def applies(cls, guard: Guard) -> bool:
+        """Whether it finds all tuples of a guard once, among the individuals that its relations are about."""
+        atoms = [node for node in guard.conjuncts if _is_table(guard, node)]
+        known, asked = _variables(guard, atoms)
+        others = [node for node in guard.conjuncts if node not in atoms]
+        are_filters = (_is_filter(guard, node) and known.keys() >= {*guard.planner.free(node)} for node in others)
+        return bool(known) and not asked and all(are_filters)
+
     def plan(self, planner: Planner, tuples: Tuples) -> Rule:
         written = " & ".join(map(str, self.conjuncts))
         if self._keys is None:
@@ -94,18 +107,6 @@ class Joined(Strategy):
         row = planner.add(RowOf(tuples.label, tuple(columns), self._keys))
         order = tuple(label for label in self.parents if label in row.axes)
         return planner.add(LookedUpTuples(tuples.label, written, "=", row, order, self._combinations))
-
-    def _is_filter(self, node: Node) -> bool:
-        guard = self._guard
-        free = guard.planner.free(node)
-        return (
-            bool(free)
-            # What comes with data leaves few of the tuples, and further variables would make many of all.
-            and (not self._asked or all(guard.frame[name] in self._known.values() for name in free))
-            and all(guard.has_known_axis(name) for name in free)
-            and not guard.calls_network(node)
-            and guard.is_the_same(node)
-        )
 
     def _found(self, atoms: Sequence[Node], filters: Sequence[Node], labels: Sequence[str]) -> JoinTable:
         """The join, filtered; it ascends along the first of the labels."""
@@ -218,6 +219,13 @@ def _is_table(guard: Guard, node: Node) -> bool:
     atoms = [atom for part in parts for atom in parts_of(part, And)]
     free = {frozenset(guard.planner.free(part)) for part in parts}
     return len(free) == 1 and all(isinstance(atom, Apply) and _is_relation(guard, atom) for atom in atoms)
+
+
+def _is_filter(guard: Guard, node: Node) -> bool:
+    """Whether it is known once for all for which known individuals a conjunct holds."""
+    free = guard.planner.free(node)
+    is_known = bool(free) and all(map(guard.has_known_axis, free))
+    return is_known and not guard.calls_network(node) and guard.is_the_same(node)
 
 
 def _is_relation(guard: Guard, atom: Apply) -> bool:
