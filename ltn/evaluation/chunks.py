@@ -15,11 +15,11 @@ from typing import Any
 import tensorflow as tf
 
 from ltn.core import axes
-from ltn.errors import LogicValueError
 from ltn.evaluation import guards
 from ltn.evaluation.binding import bind_all, samples_of
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.groundings import Groundings
+from ltn.evaluation.joins import TooManyTuplesError
 from ltn.evaluation.plan import Execution, Plan
 from ltn.evaluation.planner import PartIn, Planner, Rule, check_same_size
 from ltn.evaluation.quantifiers import (
@@ -259,7 +259,7 @@ def _shares(planner: Planner, node: Quantifier) -> dict[Quantifier, float]:
             continue
         try:
             selected = None if inner.guard is None else guards.select_known(planner, inner.guard, frame)
-        except LogicValueError:
+        except TooManyTuplesError:
             # Too many to be found at once; each slice finds its own.
             continue
         tuples = None if selected is None else planner.frames.tuples(selected[0])

@@ -49,8 +49,8 @@ def with_relation(
         if (world.groundings.source(variable) or ("none", ""))[0] not in ("domain", "choice"):
             raise LogicValueError(
                 f"In a guard the definition '{definition.name}' is a relation between known individuals; it "
-                f"binds '{declared}', whose individuals come with data: bind a variable over known individuals, "
-                "or move the definition out of the guard."
+                f"binds '{declared}', whose individuals come with data: bind a variable over known "
+                "individuals, or move the definition out of the guard."
             )
     if name not in known or known[name][0] != definition:
         parameters = dict(zip(definition.parameters, domains, strict=True))
@@ -83,7 +83,9 @@ class _Joining:
     def rows(self) -> Rows:
         """The individuals for which the body holds, in the order of the parameters."""
         parameters = self._definition.parameters
-        return self._select(fold(self._definition.body, self._put), [(name,) for name in parameters], parameters)
+        return self._select(
+            fold(self._definition.body, self._put), [(name,) for name in parameters], parameters
+        )
 
     def _put(self, node: Node, below: tuple[Node, ...]) -> Node:
         """The node on others below it; in place of a quantifier, a relation of its free variables."""
@@ -111,13 +113,16 @@ class _Joining:
         return name
 
     def _select(self, node: Node, groups: Sequence[Sequence[str]], variables: Sequence[str]) -> Rows:
-        """The places of the individuals of some variables for which a node holds; they lie in groups on axes."""
+        """The places of individuals for which a node holds; the variables of a group lie on one axis."""
         planner, node = self._planner, negation_normal_form(node)
         frame = {name: label for group in groups for label in [planner.bind(group)] for name in group}
-        if not Guard(planner, node, frame).is_the_same(node) or not all(map(planner.groundings.has_places, frame)):
+        if not Guard(planner, node, frame).is_the_same(node) or not all(
+            map(planner.groundings.has_places, frame)
+        ):
             raise LogicValueError(
-                f"In a guard the definition '{self._definition.name}' is a relation between known individuals; "
-                f"`{node}` compares what is learned, or is about others: move the definition out of the guard."
+                f"In a guard the definition '{self._definition.name}' is a relation between known "
+                f"individuals; `{node}` compares what is learned, or is about others: move it out of the "
+                "guard."
             )
         label = guards.select(planner, node, frame)
         tuples = planner.frames.tuples(label)
@@ -125,7 +130,8 @@ class _Joining:
             raise RuntimeError("A guard with variables selects tuples.")
         [index] = Execution(planner.world).run(planner.plan_requests([lambda: TuplesOf(label)]))
         columns = [
-            planner.groundings.places(name)[index[tuples.parents.index(frame[name])].numpy()] for name in variables
+            planner.groundings.places(name)[index[tuples.parents.index(frame[name])].numpy()]
+            for name in variables
         ]
         return distinct_rows(np.stack(columns, axis=1))
 

@@ -328,12 +328,9 @@ class Evaluation:
             return self.world, found.nodes
         world = self.world._replace(groundings=self.groundings.with_copies(found.copies))
         for name, definition in found.crisp.items():
-            world = with_relation(world, name, definition, self._planner, self.plans.definitions)
+            planner_of = partial(Planner, settings=Settings(), rules=RULES, memory=self.plans.memory)
+            world = with_relation(world, name, definition, planner_of, self.plans.definitions)
         return world, found.nodes
-
-    def _planner(self, world: World) -> Planner:
-        """A planner of what is always the same."""
-        return Planner(world, Settings(), RULES, self.plans.memory)
 
     def _divide(self, world: World, nodes: Sequence[Node]) -> World:
         """The world in which each replica has all the data that it needs whole."""

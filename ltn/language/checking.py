@@ -131,8 +131,8 @@ class _Scope:
         for node in guard.walk():
             if isinstance(node, syntax.Quantifier):
                 self.complaints.of_value(
-                    "A guard has no quantifiers: move them into the formula. Where it is made of relations, give "
-                    "the quantified formula a name, by `define`, and use that.",
+                    "A guard has no quantifiers: move them into the formula; or give what is made of "
+                    "relations a name, by `define`, and use that.",
                     node,
                 )
             if self._is_proposition(node):
@@ -157,8 +157,8 @@ class _Scope:
                 self.complaints.of_value(
                     f"A guard has no quantifiers, and '{node.symbol}' stands for a formula with "
                     f"{quote(quantified)}. It can be joined, as a relation, if it is made of relations, "
-                    f"comparisons, `exists` and `forall`; {quote(inner)} is none of them: declare what is known "
-                    "by theory.relation, or move the formula out of the guard.",
+                    f"comparisons, `exists` and `forall`; {quote(inner)} is none of them: declare what is "
+                    "known by theory.relation, or move it into the formula.",
                     node,
                 )
 

@@ -181,7 +181,7 @@ class Signature:
         copies: Mapping[str, str] = {},
         predicates: Mapping[str, tuple[Domain, ...]] = {},
     ) -> Signature:
-        """The signature with further variables, some of which may be copies of declared ones, and predicates."""
+        """The signature with further predicates, and variables, which may be copies of declared ones."""
         twin = Signature()
         vars(twin).update(vars(self))
         twin.variables = self.variables | dict(variables)
@@ -303,7 +303,10 @@ class Signature:
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], relations: Collection[str] = ()) -> Signature:
-        """The signature that `get_config` describes, with domains of its own; some predicates are relations."""
+        """The signature that `get_config` describes, with domains of its own.
+
+        `relations` tells which of its predicates are known.
+        """
         # Older files have no definitions.
         check_form(config, {**_FORM, "definitions?": [str]}, "signature")
         signature = cls()

@@ -67,7 +67,7 @@ def write_out(
     copies = {copy: name for each in crisp.values() for copy, name in each.copies.items()}
     trees, parts = list(nodes), 0
     # A definition uses only those before it: after its turn it is in none of the trees.
-    for definition in reversed(definitions.values()):
+    for definition in reversed([*definitions.values()]):
         instances = _Instances(definition, is_taken, copies)
         trees = [fold(tree, instances.put) for tree in trees]
         copies |= instances.copies
@@ -131,7 +131,11 @@ def _renaming(names: Mapping[str, str]) -> Callable[[Node, tuple[Node, ...]], No
 
     def combine(node: Node, below: tuple[Node, ...]) -> Node:
         node = with_children(node, below)
-        return replace(node, symbol=names[node.symbol]) if isinstance(node, Apply) and node.symbol in names else node
+        return (
+            replace(node, symbol=names[node.symbol])
+            if isinstance(node, Apply) and node.symbol in names
+            else node
+        )
 
     return combine
 
@@ -157,7 +161,7 @@ def _crisp_definitions(
     """The definitions that some trees use in guards, and those that these use, by their names there."""
     needed = {part.symbol for body in bodies for part in body.walk() if isinstance(part, Apply)}
     found: list[tuple[str, CrispDefinition]] = []
-    for definition in reversed(definitions.values()):
+    for definition in reversed([*definitions.values()]):
         name = names.get(definition.name, "")
         if name not in needed:
             continue

@@ -7,19 +7,18 @@ equal individuals: they are joined. The others are counted before they are made.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
-import tensorflow as tf
 from numpy.typing import NDArray
 
-from ltn.errors import LogicValueError
 from ltn.evaluation import joins
 from ltn.evaluation.frames import Frame, Places, Tuples
 from ltn.evaluation.guards.fixed import FixedTuples
 from ltn.evaluation.guards.joined import Joined
 from ltn.evaluation.guards.strategy import Guard, Strategy
-from ltn.evaluation.joins import JoinTable, distinct, join
+from ltn.evaluation.join_steps import JoinTable, distinct
+from ltn.evaluation.joins import join
 from ltn.evaluation.occurring import as_constant
 from ltn.evaluation.planner import Planner, Rule
 from ltn.language import Comparison, Name, Node, Not
@@ -80,7 +79,7 @@ class Complement(Strategy):
         count = math.prod(sizes) - len(excluded)
         if count > joins.MOST_ROWS:
             written = " & ".join(map(str, self._excluding))
-            raise LogicValueError(
+            raise joins.TooManyTuplesError(
                 f"The guard `{written}` selects {count:,} tuples, more than {joins.MOST_ROWS:,}: let the "
                 "quantifier draw some of them in each training step, as forall[sample=4096], and reports by "
                 "theory.report(sample=4096); what else the guard asks for then stands in the body. Or bind "
@@ -195,7 +194,10 @@ def _equal(guard: Guard, equality: Comparison) -> dict[str, Places]:
         _, number = np.unique(flat, axis=0, return_inverse=True)
         label = guard.frame[side.name]
         # The name of a column that no axis has.
-        columns = {label: np.arange(len(places)), ("number",): number.reshape(-1)[places]}
+        columns: dict[Hashable, Places] = {
+            label: np.arange(len(places)),
+            ("number",): number.reshape(-1)[places],
+        }
         tables.append(JoinTable(str(side), columns))
     found = join(tables).columns
     return {axis: places for axis, places in found.items() if isinstance(axis, str)}

@@ -9,21 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 import tensorflow as tf
 
 from ltn.core import axes
 from ltn.evaluation.frames import Places, Tuples
+from ltn.evaluation.guards.guard_tables import GuardTables
 from ltn.evaluation.guards.lookup import LookedUpTuples
 from ltn.evaluation.guards.strategy import Combinations, Guard, SelectedTuples, Strategy, parts_of
-from ltn.evaluation.joins import Filter, JoinTable, join
+from ltn.evaluation.join_steps import JoinTable
+from ltn.evaluation.joins import join
 from ltn.evaluation.known import plan_places
+from ltn.evaluation.numbered_joins import NumberedJoin
 from ltn.evaluation.occurring import as_constant
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import Planner, Rule
-from ltn.evaluation.relations import Keys, distinct_rows
+from ltn.evaluation.relations import Keys
 from ltn.language import And, Apply, Name, Node, Or
 
 
@@ -93,8 +95,19 @@ class Joined(Strategy):
         atoms = [node for node in guard.conjuncts if _is_table(guard, node)]
         known, asked = _variables(guard, atoms)
         others = [node for node in guard.conjuncts if node not in atoms]
-        are_filters = (_is_filter(guard, node) and known.keys() >= {*guard.planner.free(node)} for node in others)
+        are_filters = (
+            _is_filter(guard, node) and known.keys() >= {*guard.planner.free(node)} for node in others
+        )
         return bool(known) and not asked and all(are_filters)
+
+    @classmethod
+    def numbered(cls, guard: Guard, axes: Sequence[str], sizes: Sequence[int]) -> NumberedJoin | None:
+        """The tuples by number, on these axes; None where they have no numbers. See `NumberedJoin.of`."""
+        atoms = [node for node in guard.conjuncts if _is_table(guard, node)]
+        known, asked = _variables(guard, atoms)
+        if asked or not known or len(atoms) < len(guard.conjuncts):
+            return None
+        return NumberedJoin.of(GuardTables(guard, known).all(atoms), axes, sizes)
 
     def plan(self, planner: Planner, tuples: Tuples) -> Rule:
         written = " & ".join(map(str, self.conjuncts))
@@ -110,12 +123,11 @@ class Joined(Strategy):
 
     def _found(self, atoms: Sequence[Node], filters: Sequence[Node], labels: Sequence[str]) -> JoinTable:
         """The join, filtered; it ascends along the first of the labels."""
-        guard = self._guard
+        guard, tables = self._guard, GuardTables(self._guard, self._known)
         nodes = [*atoms, *filters]
 
         def find() -> JoinTable:
-            tables = [*self._axes(atoms), *(self._table(atom) for atom in atoms)]
-            kept = join(tables, [self._filter(node) for node in filters])
+            kept = join(tables.all(atoms), [tables.filter(node) for node in filters])
             first = kept.columns[labels[0]]
             if (first[1:] < first[:-1]).any():
                 kept = kept.keep(np.argsort(first, kind="stable"))
@@ -129,65 +141,6 @@ class Joined(Strategy):
         sources = tuple((*pair, guard.planner.groundings.source(pair[0])) for pair in frame.items())
         found: JoinTable = guard.planner.memory.get(("join", tuple(atoms), tuple(filters), sources), find)
         return found
-
-    def _filter(self, node: Node) -> Filter:
-        labels = sorted(self._guard.labels(node))
-        return Filter(labels, partial(self._guard.holds_at, [node], labels))
-
-    def _axes(self, atoms: Sequence[Node]) -> list[JoinTable]:
-        """For axes that no relation has, and those that are not a whole domain, which individuals lie where."""
-        tables = []
-        told = {name for atom in atoms for name in self._guard.planner.free(atom)}
-        for label in dict.fromkeys(self._known.values()):
-            members = [name for name, own in self._known.items() if own == label]
-            if told.issuperset(members) and all(self._column(name) == label for name in members):
-                continue
-            columns: dict[Hashable, Places] = {}
-            for name in members:
-                places = self._guard.places(name)
-                if places is not None:
-                    columns |= {label: np.arange(len(places), dtype=np.int32), self._column(name): places}
-            tables.append(JoinTable(label, columns))
-        return tables
-
-    def _column(self, name: str) -> Hashable:
-        """The column of the places of a variable: the axis itself where it holds a whole domain."""
-        label = self._known.get(name)
-        alone = [other for other, own in self._known.items() if own == label] == [name]
-        is_whole = alone and self._guard.planner.kind_of(name) == "domain"
-        if label is not None and is_whole and self._guard.planner.frames.tuples(label) is None:
-            return label
-        return ("place", name)
-
-    def _table(self, node: Node) -> JoinTable:
-        """The tuples of a conjunct, among the variables that are in it."""
-        first, *others = (
-            join([self._rows(atom) for atom in parts_of(part, And) if isinstance(atom, Apply)])
-            for part in parts_of(node, Or)
-        )
-        if not others:
-            return first
-        rows = [np.stack([part.columns[name] for name in first.columns], axis=1) for part in (first, *others)]
-        union = distinct_rows(np.concatenate(rows))
-        return JoinTable(f"({node})", dict(zip(first.columns, union.T, strict=True)))
-
-    def _rows(self, atom: Apply) -> JoinTable:
-        """The rows of a relation for which constants, and variables that are repeated, have one place."""
-        planner = self._guard.planner
-        rows = planner.relations[atom.symbol].rows
-        columns: dict[Hashable, Places] = {}
-        fits = np.ones(len(rows), bool)
-        for position, argument in enumerate(atom.arguments):
-            column = rows[:, position]
-            if not isinstance(argument, Name):
-                raise RuntimeError("A relation that is joined has names as arguments.")
-            if argument.name in planner.signature.constants:
-                fits &= column == planner.groundings.places(argument.name)
-            else:
-                known = columns.setdefault(self._column(argument.name), column)
-                fits &= known == column
-        table = JoinTable(str(atom), columns)
-        return table if fits.all() else table.keep(fits)
 
     def _prepare(self, found: JoinTable, labels: Sequence[str]) -> None:
         """The tuples, or what they are looked up in, as tensors."""
