@@ -66,12 +66,14 @@ class Workload:
         programs: all that do it.
         baseline: the name of the program that the others are compared with, beside the theory.
         targets: what is aimed at.
+        patience: how many times as long as others it may take to get ready, and for a step.
     """
 
     title: str
     programs: tuple[Program, ...]
     baseline: str = ""
     targets: tuple[Target, ...] = ()
+    patience: int = 1
 
 
 def faster(times: float) -> tuple[Target, ...]:
@@ -177,7 +179,7 @@ def graph() -> Workload:
     """A million individuals and ten million edges."""
     train, declare, join = (Program(name, "graphs", name) for name in ("train", "declare", "join"))
     targets = tuple(Target(program.name, 8.0) for program in (train, declare, join))
-    return Workload("graph of 10^7 edges", (train, declare, join), targets=targets)
+    return Workload("graph of 10^7 edges", (train, declare, join), targets=targets, patience=5)
 
 
 def facts(count: int) -> Workload:

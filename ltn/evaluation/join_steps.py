@@ -189,8 +189,13 @@ class Candidates:
         return Rows(len(columns[step.name]), columns)
 
 
-def in_order(tables: Sequence[JoinTable], filters: Sequence[Filter] = ()) -> list[Step]:
-    """The variables, each as soon as it has the fewest values for some rows of what comes before it."""
+def in_order(
+    tables: Sequence[JoinTable], filters: Sequence[Filter] = (), first: Collection[Hashable] = ()
+) -> list[Step]:
+    """The variables, each as soon as it has the fewest values for some rows of what comes before it.
+
+    Those of `first` come before the others.
+    """
     known: dict[Any, _Index] = {}
 
     def step_of(name: Hashable) -> Step:
@@ -217,7 +222,8 @@ def in_order(tables: Sequence[JoinTable], filters: Sequence[Filter] = ()) -> lis
             for name in rest
             if any(name in t.columns and t.columns.keys() & sample.columns for t in tables)
         ]
-        steps.append(min(map(step_of, linked or rest), key=values_of))
+        next_ones = [name for name in rest if name in first] or linked or rest
+        steps.append(min(map(step_of, next_ones), key=values_of))
         rest.remove(steps[-1].name)
         found = steps[-1].candidates(sample)
         places = np.linspace(0, max(found.count - 1, 0), min(found.count, _SAMPLE), dtype=np.int64)

@@ -48,7 +48,8 @@ class NumberedJoin:
             sizes: of the columns by which rows are grouped, how many values each may have.
         """
         grouped = axes[: len(sizes)]
-        parts = sorted(map(_Part, _apart(tables)), key=lambda part: not part.columns.keys() >= {*grouped})
+        found = [_Part(part, grouped) for part in _apart(tables)]
+        parts = sorted(found, key=lambda part: not part.columns.keys() >= {*grouped})
         rest = math.prod(part.count for part in parts[1:])
         if not parts[0].columns.keys() >= {*grouped} or parts[0].count * rest > _MOST:
             return None
@@ -67,8 +68,8 @@ class NumberedJoin:
 class _Part:
     """A join of linked tables; its last variable is not taken where one table alone tells its values."""
 
-    def __init__(self, tables: Sequence[JoinTable]):
-        steps = in_order(tables) if len(tables) > 1 else []
+    def __init__(self, tables: Sequence[JoinTable], first: Sequence[str]):
+        steps = in_order(tables, first=first) if len(tables) > 1 else []
         self._last = steps[-1] if steps and steps[-1].is_free else None
         rows = tables[0] if not steps else make(steps if self._last is None else steps[:-1], tables)
         self.columns = dict(rows.columns)

@@ -293,7 +293,7 @@ def _numbered(
     def find() -> NumberedJoin | None:
         return guards.Joined.numbered(guards.Guard(planner, guard, frame), axes, sizes)
 
-    found: NumberedJoin | None = planner.memory.get(("numbered", guard, sources, *axes), find)
+    found: NumberedJoin | None = planner.memory.get(("numbered", guard, sources, *axes, *sizes), find)
     return found
 
 
