@@ -142,8 +142,7 @@ class Aggreg_LogMeanExp(PowerAggregator):
 
     @staticmethod
     def _check(**hyperparameters: Any) -> None:
-        p = hyperparameters["p"]
-        check_scalar("`p`", p, lambda p: (p > 0.0) & (p < math.inf), "a finite number above 0")
+        _check_exponent(hyperparameters["p"])
 
     @staticmethod
     def _statistic(xs: tf.Tensor, selection: Statistics, p: int | tf.Tensor) -> tf.Tensor:
@@ -152,6 +151,48 @@ class Aggreg_LogMeanExp(PowerAggregator):
     @staticmethod
     def _join(parts: tf.Tensor, selection: Statistics, p: int | tf.Tensor) -> tf.Tensor:
         return _log_mean_exp(parts, selection, p)
+
+    @staticmethod
+    def _of_nothing(empty: tf.Tensor) -> tf.Tensor:
+        return log_truth(empty)
+
+
+@dataclass(frozen=True)
+class Aggreg_LogSumOdds(PowerAggregator):
+    """Sum of odds, of log-truths: with x_i = exp(l_i), A(l_1, ..., l_n) = (1/p) log(S / (1 + S)), p > 0, where
+
+        S = sum x_i^p / (1 - x_i^p).
+
+    Existential. For p = 1 it is the probability that one of the values is true, if at most one is: the form
+    for exclusive or few alternatives. It is 0 as soon as one l_i is 0; the sum of the truths while these are
+    small; `log_zero` of nothing. It lies between the maximum, to which it comes closer as p grows, and the
+    probabilistic sum. As the Hamacher sum, a t-conorm, it adds alternatives one by one in any order. `xs` of
+    any shape, reduced along `axis`. `p` is a number, or a scalar tensor that may change without retracing.
+
+    Wherever the values are, the gradient adds up to 1 at most, and to 1/n at least: to 1 where all are nearly
+    false, or one is true, and to less where several alternatives, each unsure, make one likely.
+
+    >>> import math
+    >>> logs = [math.log(0.97), math.log(0.01), math.log(0.01)]
+    >>> round(math.exp(Aggreg_LogSumOdds()(logs)), 3), round(math.exp(Aggreg_LogMeanExp()(logs)), 3)
+    (0.97, 0.33)
+    """
+
+    empty: ClassVar[float] = 0.0
+    parts_weigh: ClassVar[bool] = False
+    p: Any = 1
+
+    @staticmethod
+    def _check(**hyperparameters: Any) -> None:
+        _check_exponent(hyperparameters["p"])
+
+    @staticmethod
+    def _statistic(xs: tf.Tensor, selection: Statistics, p: tf.Tensor) -> tf.Tensor:
+        return _log_sum_odds(xs, selection, p)
+
+    @staticmethod
+    def _join(parts: tf.Tensor, selection: Statistics, p: tf.Tensor) -> tf.Tensor:
+        return _log_sum_odds(parts, selection, p)
 
     @staticmethod
     def _of_nothing(empty: tf.Tensor) -> tf.Tensor:
@@ -220,3 +261,43 @@ def _log_mean_exp(xs: tf.Tensor, selection: Statistics, p: int | tf.Tensor) -> t
     differences = selection.keep(xs - selection.spread(largest), 0.0)
     p = tf.cast(p, xs.dtype)
     return largest + tf.math.log(selection.mean(tf.exp(p * differences))) / p
+
+
+def _log_sum_odds(xs: tf.Tensor, selection: Statistics, p: tf.Tensor) -> tf.Tensor:
+    # Outside the gradient: what the gradient computes belongs to a graph of its own.
+    some = selection.count > 0.0
+
+    @custom_gradient
+    def aggregate(xs: tf.Tensor, p: tf.Tensor) -> tuple[tf.Tensor, Callable[..., tuple[tf.Tensor, tf.Tensor]]]:
+        largest = selection.largest(xs)
+        largest = tf.where(some, largest, tf.zeros_like(largest))
+        # With m_i = log(1 - x_i^p) the log-odds are p l_i - m_i. The largest are factored out: what is left is
+        # below 0, and -inf where p l_i is.
+        false = log1mexp(p * largest)
+        behind = log1mexp(p * xs) - selection.spread(false)
+        powers = p * (xs - selection.spread(largest))
+        total = selection.total(tf.exp(selection.keep(powers - behind, 0.0)))
+        total = tf.math.log(tf.where(some, total, tf.ones_like(total)))
+        log_odds = p * largest - false + total
+        is_likely = log_odds > 0.0
+        rest = tf.math.softplus(-tf.abs(log_odds))
+        # Two forms of log(S / (1 + S)): the first keeps the digits of what is nearly true; the second is finite
+        # wherever the largest value is.
+        value = tf.where(is_likely, -rest / p, largest + (total - false - rest) / p)
+
+        def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            # dA / dl_i = S_i (1 + S_i) / (S (1 + S)), with S_i the odds of one; it is at most 1.
+            scale = tf.where(is_likely, -p * largest - 2.0 * total, -false - total) - rest
+            slopes = selection.keep(tf.exp(powers - 2.0 * behind + selection.spread(scale)), 0.0)
+            of_p = tf.reduce_sum(upstream * (selection.total(slopes * xs) - value) / p)
+            if selection.weights is not None:
+                slopes *= selection.weights
+            return slopes * selection.spread(upstream), of_p
+
+        return value, gradient
+
+    return aggregate(xs, tf.cast(p, xs.dtype))
+
+
+def _check_exponent(p: Any) -> None:
+    check_scalar("`p`", p, lambda p: (p > 0.0) & (p < math.inf), "a finite number above 0")
