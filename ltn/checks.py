@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numbers
 import re
+import sys
+import warnings
 from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -14,6 +17,8 @@ import tensorflow as tf
 from ltn.errors import LogicTypeError, LogicValueError, NotFiniteError
 
 T = TypeVar("T")
+
+_PACKAGE = Path(__file__).parent
 
 # Softmax and sums of probabilities leave [0, 1] by a few units in the last place of float32.
 _ROUNDING = 1e-5
@@ -120,6 +125,14 @@ def check_sizes(sizes: Sequence[Any], requirement: str) -> list[Any]:
 
 
 # Arguments
+
+
+def warn(message: str) -> None:
+    """Warn at the line of the user's program that called the library, by whatever way."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and Path(frame.f_code.co_filename).is_relative_to(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)
 
 
 def check_flag(argument: str, value: Any) -> bool:
