@@ -142,7 +142,8 @@ class Aggreg_LogMeanExp(PowerAggregator):
 
     @staticmethod
     def _check(**hyperparameters: Any) -> None:
-        _check_exponent(hyperparameters["p"])
+        p = hyperparameters["p"]
+        check_scalar("`p`", p, lambda p: (p > 0.0) & (p < math.inf), "a finite number above 0")
 
     @staticmethod
     def _statistic(xs: tf.Tensor, selection: Statistics, p: int | tf.Tensor) -> tf.Tensor:
@@ -159,23 +160,24 @@ class Aggreg_LogMeanExp(PowerAggregator):
 
 @dataclass(frozen=True)
 class Aggreg_LogSumOdds(PowerAggregator):
-    """Sum of odds, of log-truths: with x_i = exp(l_i), A(l_1, ..., l_n) = (1/p) log(S / (1 + S)), p > 0, where
+    """Sum of the odds of log-truths: A(l_1, ..., l_n) = (1/p) log(S / (1 + S)), p >= 1, with x_i = exp(l_i) and
 
         S = sum x_i^p / (1 - x_i^p).
 
-    Existential. For p = 1 it is the probability that one of the values is true, if at most one is: the form
-    for exclusive or few alternatives. It is 0 as soon as one l_i is 0; the sum of the truths while these are
-    small; `log_zero` of nothing. It lies between the maximum, to which it comes closer as p grows, and the
-    probabilistic sum. As the Hamacher sum, a t-conorm, it adds alternatives one by one in any order. `xs` of
-    any shape, reduced along `axis`. `p` is a number, or a scalar tensor that may change without retracing.
+    Existential, for few or exclusive alternatives: for p = 1 it is the probability that one of the values is
+    true, if at most one is. 0 as soon as one l_i is; the log of the sum of truths that are small; `log_zero`
+    of nothing. It lies between the maximum, to which it comes closer as p grows, and the probabilistic sum;
+    it is the t-conorm of Hamacher, so alternatives may be added one by one. `xs` of any shape, reduced along
+    `axis`. `p` is a number, or a scalar tensor that may change without retracing.
 
-    Wherever the values are, the gradient adds up to 1 at most, and to 1/n at least: to 1 where all are nearly
-    false, or one is true, and to less where several alternatives, each unsure, make one likely.
+    The gradient adds up to 1 at most and to 1/n at least, wherever the values are: to 1 where all are nearly
+    false, or one alone is true; to less the more alternatives, each unsure, make one likely together. A sum
+    of truths is 1 there, or above, and would learn nothing; the gradient of the probabilistic sum vanishes.
 
     >>> import math
     >>> logs = [math.log(0.97), math.log(0.01), math.log(0.01)]
-    >>> round(math.exp(Aggreg_LogSumOdds()(logs)), 3), round(math.exp(Aggreg_LogMeanExp()(logs)), 3)
-    (0.97, 0.33)
+    >>> [round(math.exp(operator(logs)), 2) for operator in (Aggreg_LogSumOdds(), Aggreg_LogMeanExp())]
+    [0.97, 0.33]
     """
 
     empty: ClassVar[float] = 0.0
@@ -184,15 +186,27 @@ class Aggreg_LogSumOdds(PowerAggregator):
 
     @staticmethod
     def _check(**hyperparameters: Any) -> None:
-        _check_exponent(hyperparameters["p"])
+        check_scalar(
+            "`p`", hyperparameters["p"], lambda p: (p >= 1.0) & (p < math.inf), "a finite number of at least 1"
+        )
 
     @staticmethod
     def _statistic(xs: tf.Tensor, selection: Statistics, p: tf.Tensor) -> tf.Tensor:
-        return _log_sum_odds(xs, selection, p)
+        # The log-odds over p, which are finite for every p: l - log(1 - exp(p l)) / p.
+        p = tf.cast(p, xs.dtype)
+        return _log_sum_exp(xs - _log_of_false(p * xs) / p, selection, p)
 
     @staticmethod
     def _join(parts: tf.Tensor, selection: Statistics, p: tf.Tensor) -> tf.Tensor:
-        return _log_sum_odds(parts, selection, p)
+        return _log_sum_exp(parts, selection, p)
+
+    @staticmethod
+    def _value(statistic: tf.Tensor, p: tf.Tensor) -> tf.Tensor:
+        p = tf.cast(p, statistic.dtype)
+        log_odds = p * statistic
+        # Far below 0 it is the log-odds, which may be infinite there.
+        value = tf.math.log_sigmoid(tf.maximum(log_odds, -100.0)) / p
+        return tf.where(log_odds < -100.0, statistic, value)
 
     @staticmethod
     def _of_nothing(empty: tf.Tensor) -> tf.Tensor:
@@ -263,41 +277,14 @@ def _log_mean_exp(xs: tf.Tensor, selection: Statistics, p: int | tf.Tensor) -> t
     return largest + tf.math.log(selection.mean(tf.exp(p * differences))) / p
 
 
-def _log_sum_odds(xs: tf.Tensor, selection: Statistics, p: tf.Tensor) -> tf.Tensor:
-    # Outside the gradient: what the gradient computes belongs to a graph of its own.
-    some = selection.count > 0.0
-
-    @custom_gradient
-    def aggregate(xs: tf.Tensor, p: tf.Tensor) -> tuple[tf.Tensor, Callable[..., tuple[tf.Tensor, tf.Tensor]]]:
-        largest = selection.largest(xs)
-        largest = tf.where(some, largest, tf.zeros_like(largest))
-        # With m_i = log(1 - x_i^p) the log-odds are p l_i - m_i. The largest are factored out: what is left is
-        # below 0, and -inf where p l_i is.
-        false = log1mexp(p * largest)
-        behind = log1mexp(p * xs) - selection.spread(false)
-        powers = p * (xs - selection.spread(largest))
-        total = selection.total(tf.exp(selection.keep(powers - behind, 0.0)))
-        total = tf.math.log(tf.where(some, total, tf.ones_like(total)))
-        log_odds = p * largest - false + total
-        is_likely = log_odds > 0.0
-        rest = tf.math.softplus(-tf.abs(log_odds))
-        # Two forms of log(S / (1 + S)): the first keeps the digits of what is nearly true; the second is finite
-        # wherever the largest value is.
-        value = tf.where(is_likely, -rest / p, largest + (total - false - rest) / p)
-
-        def gradient(upstream: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-            # dA / dl_i = S_i (1 + S_i) / (S (1 + S)), with S_i the odds of one; it is at most 1.
-            scale = tf.where(is_likely, -p * largest - 2.0 * total, -false - total) - rest
-            slopes = selection.keep(tf.exp(powers - 2.0 * behind + selection.spread(scale)), 0.0)
-            of_p = tf.reduce_sum(upstream * (selection.total(slopes * xs) - value) / p)
-            if selection.weights is not None:
-                slopes *= selection.weights
-            return slopes * selection.spread(upstream), of_p
-
-        return value, gradient
-
-    return aggregate(xs, tf.cast(p, xs.dtype))
+def _log_sum_exp(xs: tf.Tensor, selection: Statistics, p: int | tf.Tensor) -> tf.Tensor:
+    count = tf.where(selection.count > 0.0, selection.count, tf.ones_like(selection.count))
+    return _log_mean_exp(xs, selection, p) + tf.math.log(count) / tf.cast(p, xs.dtype)
 
 
-def _check_exponent(p: Any) -> None:
-    check_scalar("`p`", p, lambda p: (p > 0.0) & (p < math.inf), "a finite number above 0")
+@custom_gradient
+def _log_of_false(logs: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
+    # log(1 - exp(l)), whose gradient is as steep as it is: that of what is nearly true depends on it. It ends
+    # where its square, which the odds of others may be, would overflow.
+    value = tf.maximum(log1mexp(logs), -math.log(logs.dtype.max) / 2.0)
+    return value, lambda upstream: -upstream * tf.exp(tf.minimum(logs, 0.0) - value)
