@@ -70,7 +70,7 @@ Learned = tuple[Recorder, dict[str, Figure]]
 
 def theory_of(task: str, semantics: str, network: keras.Model) -> ltn.Theory:
     """What is known about images and the sum of their digits."""
-    theory = ltn.Theory(semantics, p_exists=1)  # p_forall is 2, unless the operators have none
+    theory = ltn.Theory(semantics, p_exists=1)  # p_forall is 2, where the operators have one
 
     # Domains
     images = theory.domain("images", shape=(28, 28, 1), bounds=(0, 1))
