@@ -318,6 +318,8 @@ EXPERIMENT = Experiment(
         There the paper's accuracy is not reached with a constant learning rate by either, and is exceeded
         on logarithms with one that falls to 0 along a cosine in the same 20 epochs. The baselines on
         quadruples are below the paper's: on 1 500 they hardly learn, there as here, and on 15 000 they are
-        still learning when the epochs are over, and differ widely.
+        still learning when the epochs are over, and differ widely. The runs of log_product that are counted
+        here took a mean for exists, as log_product_mean does. With odds that add up, as log_product has now,
+        two runs with seed 0 reach 94.1 % and 89.8 %, and their test satisfactions are 0.741 and 0.593.
     """,
 )

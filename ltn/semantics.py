@@ -3,8 +3,8 @@
 Presets: `stable_product`, the default, made for learning; `product`, the same without projections, exact at
 0 and 1, made for querying; `godel` (minimum and maximum) and `lukasiewicz`, each with the implication and the
 aggregators of its own t-norm, whose gradients reach few operands or vanish; `log_product`, of another class,
-computes with the logarithms of truth values; `log_product_mean` is the same with a mean for `exists`, which of
-n alternatives of which one is true is 1/n.
+computes with the logarithms of truth values; `log_product_mean` is the same with a mean for `exists`, which
+is 1/n where one of n alternatives is true.
 """
 
 from __future__ import annotations

@@ -43,7 +43,9 @@ def explain(semantics: BaseSemantics, name: str) -> str:
     option, _, symbol = name.rpartition("_")
     operators = {known.lower(): known for known in vars(semantics)}
     if symbol not in operators:
-        return f"`{name}` is ignored: the semantics has no such operator; it has: {', '.join(vars(semantics))}."
+        return (
+            f"`{name}` is ignored: the semantics has no such operator; it has: {', '.join(vars(semantics))}."
+        )
     operator = getattr(semantics, operators[symbol])
     own = [known.rpartition("_")[0] for known in semantics.hyperparameters() if known.endswith(f"_{symbol}")]
     return (

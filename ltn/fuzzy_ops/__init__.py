@@ -4,8 +4,8 @@ Connectives are called `op(x, y)`, aggregators `op(xs, axis=None, keepdims=False
 hyper-parameter can be overridden in the call, as `op(xs, p=6)`. Names and values are those of the
 reference API; `Implies_Sigmoidal`, the aggregators `Aggreg_ProbSum`, `Aggreg_AndLuk` and `Aggreg_OrLuk`, the
 operators on log-truths (`And_Log`, `Or_Log`, `Aggreg_LogMean`, `Aggreg_LogMeanExp`, `Aggreg_LogSumOdds`), and
-those that count, `op(xs, axis=None, least=2, most=3)` (`Count_Prod`, `Count_Godel`, `Count_Luk`, `Count_Log`),
-come on top.
+those that count, `op(xs, axis=None, least=2, most=3)` (`Count_Prod`, `Count_Godel`, `Count_Luk`,
+`Count_Log`), come on top.
 """
 
 import sys

@@ -279,8 +279,8 @@ class KnowledgeBase:
         """Change hyper-parameters of the operators, such as `p_exists=6`; with `axiom=`, of one axiom only.
 
         With its first change a number becomes a variable of the compiled steps: later changes compile nothing
-        again. After an error nothing has changed. What these operators lack and those of other semantics have,
-        as the `p_forall` of `product` under `godel`, is passed over with a warning, one for each name.
+        again. After an error nothing has changed. What these operators lack and those of another preset have,
+        as `p_forall` under `godel`, is passed over with a warning, one for each name.
         """
         if axiom is None:
             stale = self.operators.set(values)

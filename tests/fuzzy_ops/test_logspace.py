@@ -108,8 +108,8 @@ class TestAggregators:
     @pytest.mark.parametrize("p", [0.5, 1, 2, 6.5, 100])
     def test_the_mean_of_exponentials_is_the_generalised_mean_of_truths(self, p: float) -> None:
         expected = [ref.power_mean(p, stable=False)(row) for row in TRUTHS.tolist()]
-        for given in (p, tf.constant(p, tf.float64)):
-            value = fo.Aggreg_LogMeanExp()(np.log(TRUTHS), axis=1, p=given)
+        for exponent in (p, tf.constant(p, tf.float64)):
+            value = fo.Aggreg_LogMeanExp()(np.log(TRUTHS), axis=1, p=exponent)
             assert_close(np.exp(value), expected, rtol=1e-12, atol=0)
 
     @pytest.mark.parametrize("depth", [0.0, -100.0, -1e4])
@@ -200,7 +200,11 @@ class TestSumOfOdds:
         value, slopes = (each.numpy() for each in gradients(operator, logs))
         # Between the maximum and the probabilistic sum, which is above all truths in [0, 1].
         rounding = 1e-5 * (1.0 - max(logs))
-        assert max(logs) - rounding <= value <= min(functools.reduce(log_or, logs) + rounding, 0.0)
+        assert (
+            max(logs) - rounding
+            <= value
+            <= min(functools.reduce(log_or, map(np.asarray, logs)) + rounding, 0.0)
+        )
         # The gradient neither vanishes nor explodes.
         assert np.all(slopes >= 0.0)
         assert np.all(slopes <= 1.001)

@@ -19,7 +19,7 @@ Function = Callable[[tf.Tensor], tf.Tensor]
 CASES = AGGREGATORS | ON_LOG_TRUTHS | COUNTS
 aggregators = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 # Together they use every statistic: both extremes, product, sum, mean, and the largest value spread out.
-FEW = [fo.Aggreg_Min(), fo.Aggreg_ProbSum(), fo.Aggreg_OrLuk(), fo.Aggreg_pMean(6, stable=False)]
+FEW: list[Any] = [fo.Aggreg_Min(), fo.Aggreg_ProbSum(), fo.Aggreg_OrLuk(), fo.Aggreg_pMean(6, stable=False)]
 FEW += [fo.Aggreg_LogMeanExp(p=3), OfLogs(fo.Aggreg_LogSumOdds())]
 
 
@@ -83,7 +83,8 @@ def test_values_and_gradients_are_those_of_the_mask(case: AggregatorCase) -> Non
 
 
 @pytest.mark.parametrize(
-    "operator", [fo.Aggreg_pMean(), fo.Aggreg_pMeanError(), fo.Aggreg_LogMeanExp(), OfLogs(fo.Aggreg_LogSumOdds())],
+    "operator",
+    [fo.Aggreg_pMean(), fo.Aggreg_pMeanError(), fo.Aggreg_LogMeanExp(), OfLogs(fo.Aggreg_LogSumOdds())],
     ids=str,
 )
 def test_p_is_a_number_or_a_tensor_and_learns(operator: Any) -> None:

@@ -29,10 +29,14 @@ def told(*expected: str) -> Iterator[None]:
 
 def test_the_message_says_which_operator_lacks_it_and_what_that_has() -> None:
     with told(
-        "`p_forall` is ignored: Aggreg_LogMean(), the operator `Forall`, has no hyper-parameter `p`; it has: none."
+        "`p_forall` is ignored: Aggreg_LogMean(), the operator `Forall`, has no hyper-parameter `p`; "
+        "it has: none."
     ):
         ltn.Theory("log_product", p_forall=2)
-    with told("`stable_exists` is ignored: Aggreg_LogSumOdds(p=1), the operator `Exists`, has no", "no such operator"):
+    with told(
+        "`stable_exists` is ignored: Aggreg_LogSumOdds(p=1), the operator `Exists`, has no",
+        "no such operator",
+    ):
         ltn.Theory("log_product", stable_exists=False, stable_implies=False, p_exists=2)
     with told("`stable_or` is ignored: Or_Luk(), the operator `Or`, has no hyper-parameter `stable`"):
         ltn.Theory("lukasiewicz", stable_or=True)
@@ -87,7 +91,8 @@ def test_in_a_question() -> None:
     with told("p_forall"):
         assert_close(truth(theory, "forall x: I(x)", semantics="godel", p_forall=3), 0.2)
         assert_close(
-            truth(theory, "exists x: I(x)", semantics="log_product", p_forall=3, p_exists=2), some_by_odds(VALUES, 2)
+            truth(theory, "exists x: I(x)", semantics="log_product", p_forall=3, p_exists=2),
+            some_by_odds(VALUES, 2),
         )
 
 
