@@ -114,7 +114,6 @@ class Theory(keras.Model):
         chunk: int | None = None,
         **hyperparameters: Any,
     ):
-        operators = semantics_module.get(semantics).with_hyperparameters(**hyperparameters)
         check_layer_name(name)
         super().__init__(name=name)
         # Keras finds the layers in these attributes, and the weights in a file are named after them.
@@ -122,7 +121,7 @@ class Theory(keras.Model):
         self.propositions: dict[str, Proposition] = {}
         self.individuals: list[Individuals] = []
         self.language = Language(self.symbols, self.propositions, self.individuals)
-        self.knowledge = KnowledgeBase(self.language, operators)
+        self.knowledge = KnowledgeBase(self.language, semantics_module.get(semantics), **hyperparameters)
         self.trainer = Trainer(self, self.knowledge, regularizer)
         self.chunk: int | None = (
             None
@@ -184,6 +183,7 @@ class Theory(keras.Model):
     weight_of = delegate_to("knowledge", KnowledgeBase.weight_of)
     options_of = delegate_to("knowledge", KnowledgeBase.options_of)
     set_hyperparameters = delegate_to("knowledge", KnowledgeBase.set_hyperparameters)
+    tell_lacking = delegate_to("knowledge", KnowledgeBase.tell_lacking)
     evaluation = delegate_to("knowledge", KnowledgeBase.evaluation)
 
     @property

@@ -155,9 +155,9 @@ ROWS = [
         "`f(ann)` cannot be found among them by its features",
     ),
     (
-        'own = ltn.Theory("godel"); i = own.variable("i", own.domain("n")); own.predicate("S", i.domain, lambda n: n); own.axiom("forall[p=2] i: S(i)")',
+        'own = ltn.Theory("godel"); i = own.variable("i", own.domain("n")); own.predicate("S", i.domain, lambda n: n); own.axiom("forall[q=2] i: S(i)")',
         LogicTypeError,
-        "Aggreg_Min has no hyper-parameter `p`",
+        "Aggreg_Min has no hyper-parameter `q`",
     ),
     (
         'theory.axiom("A", "heavy", weight=3e38)',

@@ -68,6 +68,21 @@ ELSEWHERE = [
         "theory/test_chunks_of_networks.py::test_with_a_loss_of_their_own_are_refused",
     ),
     (
+        "evaluation/samples.py",
+        "a sample is drawn",
+        "evaluation/test_samples.py::test_of_a_join_that_memory_does_not_hold",
+    ),
+    (
+        "evaluation/definitions.py",
+        "",
+        "theory/test_definitions_in_guards.py::test_others_are_refused",
+    ),
+    (
+        "evaluation/guards/complement.py",
+        "selects {count",
+        "theory/test_relations.py::test_what_is_not_in_a_relation_is_counted_before_it_is_made",
+    ),
+    (
         "evaluation/joins.py",
         "",
         "theory/test_relations.py::test_large_joins_are_refused_before_they_are_made",
