@@ -8,10 +8,7 @@ weights, which are one more column of a batch.
 
 from __future__ import annotations
 
-import contextlib
 import math
-import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -20,8 +17,7 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
-from ltn import errors
-from ltn.errors import LogicFileError, LogicTypeError, LogicValueError, NotFiniteError
+from ltn.errors import LogicTypeError, LogicValueError, NotFiniteError
 from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.fuzzy_ops.arguments import LARGEST_WEIGHT
 from ltn.knowledge.places import PlacedBatches, are_indices, lookup, place_batch, read_places
@@ -33,8 +29,6 @@ Data = Mapping[str, Any]
 NOTHING = "no\ndata"
 # The columns of a batch that are not individuals.
 OTHERS = (NOTHING, ROW_WEIGHTS)
-# What messages about a data set begin with.
-_PLACE = "In (?:batch|a batch|the file)"
 
 
 # Individuals
@@ -312,35 +306,6 @@ def read_dataset(
         return with_weights(read_batch(signature, placed), weights)
 
     return dataset.map(read)
-
-
-@contextlib.contextmanager
-def as_logic_errors(ends: bool = False) -> Iterator[None]:
-    """Raise errors of data sets as what they were before TensorFlow wrapped them.
-
-    That data end which have an end, though Keras does not know it beforehand, is no reason to warn.
-    """
-    try:
-        with warnings.catch_warnings() if ends else contextlib.nullcontext():
-            if ends:
-                warnings.filterwarnings("ignore", "Your input ran out of data")
-            yield
-    except tf.errors.DataLossError as error:
-        what = re.search(r"(truncated|corrupted) record at \d+|inflate\(\) failed", str(error))
-        raise LogicFileError(
-            f"A file of the data set is damaged: {what[0] if what else 'its end is missing'}."
-        ) from error
-    except tf.errors.InvalidArgumentError as error:
-        found = re.search(rf"(\w+Error): ({_PLACE} .*?)\n+Traceback", str(error), re.DOTALL)
-        kind = getattr(errors, found[1], None) if found else None
-        if found and kind:
-            raise kind(found[2]) from None
-        record = re.search(rf"Name: ({_PLACE} .*?), Key: (.*?), Index: \d+\.\s+([^\[\n]*)", str(error))
-        if record:
-            raise LogicFileError(
-                f"{record[1]}: a record is not like the first one in '{record[2]}'. {record[3].strip()}"
-            ) from None
-        raise
 
 
 def check_no_targets(**given: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -34,9 +35,11 @@ class Keeper(Protocol):
     companions: list[keras.callbacks.Callback]
 
 
-def has_end(fed: Arguments) -> bool:
-    """Whether an epoch is all batches of a data set, however many they are."""
-    return isinstance(fed["x"], tf.data.Dataset) and not (fed.get("steps_per_epoch") or fed.get("steps"))
+def reading(fed: Arguments) -> contextlib.AbstractContextManager[None]:
+    """In which Keras reads the data that it is fed with: errors in them are ours."""
+    # An epoch is all batches of a data set, however many they are.
+    ends = isinstance(fed["x"], tf.data.Dataset) and not (fed.get("steps_per_epoch") or fed.get("steps"))
+    return streams.as_logic_errors(ends)
 
 
 def introduce(callbacks: Any) -> Any:
