@@ -145,11 +145,11 @@ class Signature:
         self._check_domain(output, f"the output of the function '{name}'")
         self.functions[name] = (flat, output)
 
-    def add_predicate(self, name: str, inputs: Domain | Sequence[Domain], is_relation: bool = False) -> None:
+    def add_predicate(self, name: str, inputs: Domain | Sequence[Domain], is_known: bool = False) -> None:
         """Declare a predicate on individuals of the domains `inputs`; the truth of a relation is known."""
         self.check_new(name, "a predicate")
         self.predicates[name] = self._flat(inputs, f"the predicate '{name}'", "a proposition")
-        if is_relation:
+        if is_known:
             self.relations[name] = None
 
     def add_proposition(self, name: str) -> None:
@@ -187,8 +187,6 @@ class Signature:
 
     def write_out(self, nodes: Sequence[Node]) -> WrittenOut:
         """The trees with the bodies of definitions in their place."""
-        if not self.definitions:
-            return WrittenOut(list(nodes), {}, {})
         return write_out(
             nodes, self.definitions, lambda name: self.kind(name) is not None or name in self.domains
         )
