@@ -66,6 +66,10 @@ DERIVED = {
     ("errors.LogicValueError", "errors.LogicError"): "users catch the root",
     ("errors.LogicFileError", "errors.LogicValueError"): "a path is an argument with an impossible value",
     ("errors.NotFiniteError", "errors.LogicValueError"): "the training that skips NaN tells it from others",
+    (
+        "evaluation.joins.TooManyTuplesError",
+        "errors.LogicValueError",
+    ): "samples and chunks do without the tuples, and tell it from others",
     ("core.expressions.Term", "core.expressions.Expression"): "the API: an Expression can be made",
     ("core.expressions.Formula", "core.expressions.Expression"): "the API: an Expression can be made",
     ("core.variables.Variable", "core.expressions.Term"): "the API: a function gives a plain Term",

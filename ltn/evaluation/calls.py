@@ -7,7 +7,7 @@ rules: the first time tells which calls there are, and the second time knows the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -69,6 +69,8 @@ class Calls:
         self._depths: dict[Hashable, int] = {}
         self._runs: dict[Hashable, tuple[SharedRun, int]] = {}
         self._wide: set[Hashable] = set()
+        # Those on tuples of samples that stay there.
+        self._few: set[Hashable] = set()
         # For a call on a whole axis, where the individuals occur for which it is needed.
         self._occurrences: dict[Hashable, Occurrences] = {}
         if before is not None:
@@ -102,7 +104,8 @@ class Calls:
             # Selections from one axis overlap: it is computed as a whole once, and read by all; or only
             # for the individuals that occur in one of them, where these are known.
             if len(calls) > 1 and len(self._base(next(iter(calls.values()))).labels) == 1:
-                found = [self._occurrences_of(call) for call in calls.values() if not self._is_sparse(call)]
+                self._note_few(calls.values())
+                found = [self._occurrences_of(call) for call in calls.values() if not self._stays(call)]
                 if None in found:
                     self._wide.add(base)
                 elif found:
@@ -122,7 +125,7 @@ class Calls:
     def _choose(self, call: Call) -> Call:
         """The call, or one on more individuals that is made anyway."""
         where = self._occurrences.get(self._base(call).key)
-        if where is not None and not self._is_sparse(call):
+        if where is not None and not self._stays(call):
             (axis,) = self._base(call).labels
             joint = self._frames.occurring(axis, where)
             return self._call_at(call.node, {variable: joint for variable, _ in call.frame})
@@ -148,9 +151,22 @@ class Calls:
         # They are the same for every variable over them.
         return self._frames.occurrences(label) or (label, base)
 
-    def _is_sparse(self, call: Call) -> bool:
-        """Whether a call is about the few individuals that occur in an execution."""
-        return len(call.labels) == 1 and self._frames.is_sparse(call.labels[0])
+    def _stays(self, call: Call) -> bool:
+        """Whether a call is about the few individuals that occur in an execution, or that samples draw."""
+        is_sparse = len(call.labels) == 1 and self._frames.is_sparse(call.labels[0])
+        return is_sparse or call.key in self._few
+
+    def _note_few(self, calls: Iterable[Call]) -> None:
+        """Find out whether samples draw fewer individuals of one axis, all together, than it has."""
+        drawn = {}
+        for call in calls:
+            tuples = self._frames.tuples(call.labels[0]) if len(call.labels) == 1 else None
+            if tuples is not None and tuples.drawn is not None:
+                [axis] = self._base(call).labels
+                drawn[call.key] = tuples.drawn.most, tuples.drawn.sizes.get(axis)
+        sizes = [size for _, size in drawn.values() if size is not None]
+        if len(sizes) == len(drawn) and sum(most for most, _ in drawn.values()) < max(sizes, default=0):
+            self._few.update(drawn)
 
     def _occurrences_of(self, call: Call) -> Occurrences | None:
         """Where the individuals occur that a call is about; None where it is about others too."""

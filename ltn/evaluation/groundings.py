@@ -153,7 +153,8 @@ class Groundings:
         There may be other variables, over domains, and further predicates.
         """
         variables = {copy: self.signature.variables[declared] for copy, declared in copies.items()}
-        signature = self.signature.with_variables(variables | dict(others), copies, predicates)
+        signature = self.signature.with_variables(variables | dict(others), copies)
+        signature.predicates |= predicates
         twin = Groundings(signature, self.tables, self.choices, self.data)
         twin._found, twin._shared, twin._slices = self._found, self._shared, self._slices
         return twin

@@ -100,9 +100,8 @@ class Signature:
             yield
         except BaseException:
             for kind, size in sizes.items():
-                declared = getattr(self, kind)
                 # Nothing else is ever withdrawn: what came last goes first.
-                while len(declared) > size:
+                while len(declared := getattr(self, kind)) > size:
                     declared.popitem()
             self._places.clear()
             raise
@@ -146,15 +145,12 @@ class Signature:
         self._check_domain(output, f"the output of the function '{name}'")
         self.functions[name] = (flat, output)
 
-    def add_predicate(self, name: str, inputs: Domain | Sequence[Domain]) -> None:
-        """Declare a predicate on individuals of the domains `inputs`."""
+    def add_predicate(self, name: str, inputs: Domain | Sequence[Domain], is_known: bool = False) -> None:
+        """Declare a predicate on individuals of the domains `inputs`; the truth of a relation is known."""
         self.check_new(name, "a predicate")
         self.predicates[name] = self._flat(inputs, f"the predicate '{name}'", "a proposition")
-
-    def add_relation(self, name: str, inputs: Domain | Sequence[Domain]) -> None:
-        """Declare a predicate whose truth is known."""
-        self.add_predicate(name, inputs)
-        self.relations[name] = None
+        if is_known:
+            self.relations[name] = None
 
     def add_proposition(self, name: str) -> None:
         """Declare a proposition."""
@@ -175,18 +171,13 @@ class Signature:
             for name, domain, *_ in definition.parameters
         }
 
-    def with_variables(
-        self,
-        variables: Mapping[str, Domain],
-        copies: Mapping[str, str] = {},
-        predicates: Mapping[str, tuple[Domain, ...]] = {},
-    ) -> Signature:
-        """The signature with further predicates, and variables, which may be copies of declared ones."""
+    def with_variables(self, variables: Mapping[str, Domain], copies: Mapping[str, str] = {}) -> Signature:
+        """The signature with further variables, some of which may be copies of declared ones."""
         twin = Signature()
         vars(twin).update(vars(self))
         twin.variables = self.variables | dict(variables)
         twin.copies = self.copies | dict(copies)
-        twin.predicates = self.predicates | dict(predicates)
+        twin.predicates = dict(self.predicates)
         return twin
 
     def trees_of(self, formula: Node) -> list[Node]:
@@ -196,8 +187,6 @@ class Signature:
 
     def write_out(self, nodes: Sequence[Node]) -> WrittenOut:
         """The trees with the bodies of definitions in their place."""
-        if not self.definitions:
-            return WrittenOut(list(nodes), {}, {})
         return write_out(
             nodes, self.definitions, lambda name: self.kind(name) is not None or name in self.domains
         )
@@ -213,9 +202,8 @@ class Signature:
             "definition": self.definitions,
             "built-in function": BUILT_INS,
         }
-        if not isinstance(name, str):
-            return None
-        return next((kind for kind, those in kinds.items() if name in those), None)
+        is_name = isinstance(name, str)
+        return next((kind for kind, those in kinds.items() if is_name and name in those), None)
 
     def places(self, domain: Domain) -> Mapping[str, int]:
         """Where the individuals of a domain stand, by name: its own, or its constants as they were declared.
@@ -303,10 +291,7 @@ class Signature:
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], relations: Collection[str] = ()) -> Signature:
-        """The signature that `get_config` describes, with domains of its own.
-
-        `relations` tells which of its predicates are known.
-        """
+        """What `get_config` describes, with domains of its own; some of its predicates are `relations`."""
         # Older files have no definitions.
         check_form(config, {**_FORM, "definitions?": [str]}, "signature")
         signature = cls()
@@ -324,8 +309,7 @@ class Signature:
             inputs = [signature._resolve(each) for each in function["inputs"]]
             signature.add_function(name, inputs, signature._resolve(function["output"]))
         for name, inputs in config["predicates"].items():
-            add = signature.add_relation if name in relations else signature.add_predicate
-            add(name, [signature._resolve(each) for each in inputs])
+            signature.add_predicate(name, [signature._resolve(each) for each in inputs], name in relations)
         for name in config["propositions"]:
             signature.add_proposition(name)
         for text in config.get("definitions", ()):

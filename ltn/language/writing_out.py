@@ -51,6 +51,8 @@ def write_out(
     nodes: Sequence[Node], definitions: Mapping[str, Definition], is_taken: Callable[[str], bool]
 ) -> WrittenOut:
     """The trees with the body of each definition in its place; `is_taken` tells which names are not free."""
+    if not definitions:
+        return WrittenOut(list(nodes), {}, {})
     used = {definition.name for definition in definitions_in(definitions, nodes)}
     definitions = {name: each for name, each in definitions.items() if name in used}
     names = _names_in_guards(definitions, is_taken)

@@ -1,6 +1,8 @@
 """Joins: they have the rows of plain loops, go through few combinations, and are counted first."""
 
+import functools
 import itertools
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -26,13 +28,17 @@ def rows_of(found: JoinTable, names: str) -> list[tuple[int, ...]]:
     return sorted(zip(*(found.columns[name].tolist() for name in names), strict=True))
 
 
+def is_less(one: str, other: str, found: Mapping[Any, Any]) -> Any:
+    return found[one] < found[other]
+
+
 def by_loops(tables: list[tuple[str, Rows]], less: list[str]) -> list[tuple[int, ...]]:
     names = "".join(dict.fromkeys("".join(columns for columns, _ in tables)))
     found = []
     for row in itertools.product(range(VALUES), repeat=len(names)):
         value = dict(zip(names, row, strict=True))
         if all(tuple(value[name] for name in columns) in rows for columns, rows in tables) and all(
-            value[one] < value[other] for one, other in less
+            value[pair[0]] < value[pair[1]] for pair in less
         ):
             found.append(row)
     return found
@@ -57,7 +63,7 @@ def test_the_rows_are_those_of_plain_loops(
     names = "".join(dict.fromkeys("".join(columns for columns, _ in tables)))
     pairs = ["".join(pair) for pair in itertools.permutations(names, 2)]
     less = data.draw(st.lists(st.sampled_from(pairs), max_size=2)) if pairs else []
-    filters = [Filter(pair, lambda found, pair=pair: found[pair[0]] < found[pair[1]]) for pair in less]
+    filters = [Filter(pair, functools.partial(is_less, *pair)) for pair in less]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(joins, "_BLOCK", block)
         patch.setattr(join_steps, "_SAMPLE", block)

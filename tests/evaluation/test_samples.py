@@ -317,6 +317,14 @@ def test_plans_tell_the_sample_and_networks_run_on_the_fewest_rows() -> None:
     assert theory.plan("forall[sample=20] x, y: R(x) & Q(x, y)").rows == {"R": 7, "Q": 20}
     assert theory.plan("forall[sample=4] x, y, z: R(x) & Q(x, y) & Q(y, z)").rows == {"R": 4, "Q": 8}
     assert theory.plan("forall[sample=60] x, y, z: R(x) & Q(x, y) & Q(y, z)").rows == {"R": 7, "Q": 49}
+    # Two variables of one sample: together fewer than there are individuals, or all of these, once.
+    assert theory.plan("forall[sample=3] x, y: R(x) & R(y)").rows == {"R": 6}
+    assert theory.plan("forall[sample=4] x, y: R(x) & R(y)").rows == {"R": 7}
+    assert theory.plan("forall[sample=3] x, y where ~knows(x, y): R(x) & R(y)").rows == {"R": 6}
+    both = "(forall[sample=3] x, y: R(x) & R(y)) & (forall x: R(x))"
+    assert theory.plan(both).rows == {"R": 7}
+    both = "(forall[sample=2] x, y: R(x) & R(y)) & (forall x, y where knows(x, y) & y = 5: R(x))"
+    assert theory.plan(both).rows == {"R": 4 + 2}
     known = "forall[sample=9] x, y where knows(x, y): R(x) & Q(x, y)"
     assert theory.plan(known).rows == {"R": len({x for x, _ in KNOWS}), "Q": 9}
 

@@ -198,7 +198,8 @@ MISTAKES: list[tuple[str, type[Exception], str]] = [
     (
         "forall x where «exists y: x = y»: Smokes(x)",
         VALUES,
-        "A guard has no quantifiers: move them into the formula.",
+        "A guard has no quantifiers: move them into the formula; or give what is made of relations "
+        "a name, by `define`, and use that.",
     ),
     (
         "forall x where x = y & ~«A»: Smokes(x)",

@@ -168,7 +168,8 @@ def test_in_bodies_and_guards_at_once_under_every_way_of_training() -> None:
         "a: forall x, z where grandparent(x, z): P(x) -> exists u where leaf(u) & great(x, u): Q(u)",
         "a: forall x, z where known(x, z): P(x) -> exists u where none(u) & greats(x, u): Q(u)",
     ):
-        for how in ({"run_eagerly": True}, {"jit_compile": False}, {"jit_compile": True}):
+        ways: list[dict[str, Any]] = [{"run_eagerly": True}, {"jit_compile": False}, {"jit_compile": True}]
+        for how in ways:
             theory = family()
             people = theory.signature.domains["people"]
             pairs = list(itertools.product(PEOPLE, PEOPLE))

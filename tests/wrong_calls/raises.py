@@ -72,20 +72,22 @@ ELSEWHERE = [
         "a sample is drawn",
         "evaluation/test_samples.py::test_of_a_join_that_memory_does_not_hold",
     ),
-    (
-        "evaluation/definitions.py",
-        "",
-        "theory/test_definitions_in_guards.py::test_others_are_refused",
+    *(
+        ("evaluation/definitions.py", piece, "theory/test_definitions_in_guards.py::test_others_are_refused")
+        for piece in ("come with data", "compares what is learned")
     ),
     (
         "evaluation/guards/complement.py",
         "selects {count",
         "theory/test_relations.py::test_what_is_not_in_a_relation_is_counted_before_it_is_made",
     ),
-    (
-        "evaluation/joins.py",
-        "",
-        "theory/test_relations.py::test_large_joins_are_refused_before_they_are_made",
+    *(
+        (
+            "evaluation/joins.py",
+            piece,
+            "evaluation/test_joins.py::test_the_number_is_known_before_rows_are_made",
+        )
+        for piece in ('"{count:,} tuples, more', '"more than {MOST_ROWS:,} tuples"', "goes through more")
     ),
     (
         "evaluation/relations.py",
