@@ -20,7 +20,7 @@ from ltn.evaluation.individuals import Individuals
 from ltn.evaluation.relations import Relation
 from ltn.evaluation.spaces import Space
 from ltn.files import describe
-from ltn.knowledge import questions
+from ltn.knowledge import questions, row_files
 from ltn.knowledge.axioms import Axiom, AxiomList, KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
 from ltn.knowledge.definitions import define
@@ -149,6 +149,7 @@ class Theory(keras.Model):
     proposition = delegate_to("language", Language.proposition)
     relation = delegate_to("language", Language.relation)
     relations = delegate_to("language", Language.relations)
+    rows = row_files.rows
 
     @property
     def variables(self) -> Weights:
@@ -325,7 +326,6 @@ class Theory(keras.Model):
     report = reports.report
     explain = reports.explain
     rank = ranking.rank
-
     plan = reports.plan
 
     def summary(self, print_fn: Callable[[str], Any] = print) -> None:
