@@ -174,7 +174,10 @@ class Aggreg_LogSumOdds(PowerAggregator):
     false, or one alone is true; to less the more alternatives, each unsure, make one likely together. A sum
     of truths is 1 there, or above, and would learn nothing; the gradient of the probabilistic sum vanishes.
     In training it acts as the mean does where all is nearly false, but weighs each alternative alike, however
-    many a guard selects: additions of digits are learned in as many epochs or fewer, and read near 1 then.
+    many a guard selects. Of the small additions of digits none of 2 x 10 runs is lost, and sums that are read
+    right have a truth near 1. Of numbers of 15 digits none of 5 is lost with the network of the published
+    comparison. With the paper's, 7 of 8 read nine digits of ten after one epoch, and one is lost; by the mean
+    it takes two or three epochs, and none of 7 is lost.
 
     >>> import math
     >>> logs = [math.log(0.97), math.log(0.01), math.log(0.01)]
