@@ -174,7 +174,10 @@ class Aggreg_LogSumOdds(PowerAggregator):
     false, or one alone is true; to less the more alternatives, each unsure, make one likely together. A sum
     of truths is 1 there, or above, and would learn nothing; the gradient of the probabilistic sum vanishes.
     In training it acts as the mean does where all is nearly false, but weighs each alternative alike, however
-    many a guard selects: additions of digits are learned in as many epochs or fewer, and read near 1 then.
+    many a guard selects. Of the small additions of digits none of 2 x 10 runs is lost, and sums that are read
+    right have a truth near 1. Of numbers of 15 digits none of 5 is lost with the network of the published
+    comparison. With the paper's, 7 of 8 read nine digits of ten after one epoch, and one is lost; by the mean
+    it takes two or three epochs, and none of 7 is lost.
 
     >>> import math
     >>> logs = [math.log(0.97), math.log(0.01), math.log(0.01)]
@@ -289,7 +292,8 @@ def _log_sum_exp(xs: tf.Tensor, selection: Statistics, p: int | tf.Tensor) -> tf
 
 @custom_gradient
 def _log_of_false(logs: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
-    # log(1 - exp(l)), whose gradient is as steep as it is: that of what is nearly true depends on it. It ends
-    # where its square, which the odds of others may be, would overflow.
-    value = tf.maximum(log1mexp(logs), -math.log(logs.dtype.max) / 2.0)
-    return value, lambda upstream: -upstream * tf.exp(tf.minimum(logs, 0.0) - value)
+    # log(1 - exp(l)), to be added to l: small values need not keep their digits. Its gradient is as steep as it
+    # is, on which that of what is nearly true depends; it ends where its square would overflow, since it is
+    # multiplied by odds that are as large.
+    false = tf.maximum(-tf.math.expm1(logs), float(logs.dtype.max) ** -0.5)
+    return tf.math.log(false), lambda upstream: upstream * (1.0 - 1.0 / false)

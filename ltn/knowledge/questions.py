@@ -205,9 +205,10 @@ def _settings_and_data(knowledge: Knowledge, question: Question) -> tuple[dict[s
     data = all_rows(knowledge.signature, question.data)
     operators = _operators(knowledge, question)
     known = operators.hyperparameters()
-    variables = knowledge.signature.variables
-    lacking = [name for name in question.named if is_lacking(operators, name) and name not in variables]
-    knowledge.tell_lacking(operators, lacking)
+    unknown = [name for name in question.named if name not in (*known, *knowledge.signature.variables)]
+    lacking = [name for name in unknown if is_lacking(operators, name)]
+    if lacking:
+        knowledge.tell_lacking(operators, lacking)
     hyperparameters = {name: value for name, value in question.named.items() if name in known}
     others = (*known, *lacking)
     named_data = {name: value for name, value in question.named.items() if name not in others}
