@@ -10,7 +10,7 @@ import tensorflow as tf
 from hypothesis import settings
 
 from ltn.fuzzy_ops.base import Operator
-from tests import fresh
+from tests import fresh, kernels
 
 # One thread for each process, also for those that tests start: the tests run on all cores already, and their
 # operations are too small to share.
@@ -21,6 +21,13 @@ os.environ |= {"TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"}
 tf.config.set_logical_device_configuration(
     tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 3
 )
+
+kernels.keep()
+
+# What Grappler makes of a graph is TensorFlow's own affair, and takes a tenth of the time. It works in the
+# processes that tests start, and in the files that are about compiled code.
+GRAPPLER = "disable_meta_optimizer"
+tf.config.optimizer.set_experimental_options({GRAPPLER: True})
 
 # LTN_TEST_EXAMPLES=1000 searches wider than the quick default.
 settings.register_profile(
@@ -44,9 +51,6 @@ def _collected() -> None:
     """
     gc.collect()
     gc.freeze()
-    # Tracing makes objects by the thousand, nearly all of which live on: looking for garbage after each 700
-    # of them takes a twentieth of the time.
-    gc.set_threshold(100_000, 20, 100)
 
 
 @pytest.fixture(autouse=True)
@@ -58,3 +62,11 @@ def _seeded() -> None:
 def compiled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Operators are compiled at their first call, not after a hundred."""
     monkeypatch.setattr(Operator, "_patience", 0)
+
+
+@pytest.fixture(scope="module")
+def grappler() -> Iterator[None]:
+    """TensorFlow optimises the graphs of this file, as it does for users."""
+    tf.config.optimizer.set_experimental_options({GRAPPLER: False})
+    yield
+    tf.config.optimizer.set_experimental_options({GRAPPLER: True})

@@ -147,7 +147,7 @@ class TestTogether:
     def test_axioms_may_need_no_data(self, together: list[dict[str, Any]]) -> None:
         keras.utils.set_random_seed(0)
         facts = smokers()
-        facts.compile(keras.optimizers.SGD(0.5))
+        facts.compile(keras.optimizers.SGD(0.5), run_eagerly=True)
         logs = logs_of(facts.fit(epochs=2, verbose=0))
         for worker in together:
             assert_same_logs(worker["no data"], logs)

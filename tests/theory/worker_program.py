@@ -57,6 +57,8 @@ def backed_up(
 def trained(strategy: tf.distribute.Strategy | None) -> tuple[ltn.Theory, dict[str, Any]]:
     """A theory, what came of its training, and what it then gives."""
     theory = theory_of(strategy, axioms=AXIOMS)
+    # A few steps in one process take less time than compiling them.
+    theory.run_eagerly = strategy is None
     schedule = ltn.callbacks.Schedule("p_forall", {0: 1, 1: 4})
     history = theory.fit(
         DATA,
