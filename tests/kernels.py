@@ -1,7 +1,7 @@
 """Kernels of eager operations are made once in a process, rather than again for every test.
 
 TensorFlow needs half a millisecond to make the kernel of an operation, and some microseconds to call it. It
-makes kernels anew wherever a seed is set, and for each variable with a name of its own, as those of Keras are.
+makes kernels anew wherever a seed is set, and for each variable with a name of its own, as Keras gives them.
 """
 
 import random
@@ -26,7 +26,7 @@ def keep() -> None:
 
 
 def _set_seed_and_keep(self: Any, seed: Any) -> None:
-    """TensorFlow forgets all kernels, so that random ones begin again; here it does so where there are some."""
+    """So that random kernels begin again, TensorFlow forgets all kernels; here only if some may be random."""
     global _are_random
     if _are_random:
         _set_seed(self, seed)
