@@ -1,60 +1,9 @@
-"""Settings shared by all tests: repeatable randomness, devices, one place that says how hard to search."""
+"""What all tests share is a plugin, `tests.session`: the process that hands tests out does without it."""
 
-import gc
-import os
-from collections.abc import Iterator
-
-import keras
 import pytest
-import tensorflow as tf
-from hypothesis import settings
-
-from ltn.fuzzy_ops.base import Operator
-from tests import fresh
-
-# One thread for each process, also for those that tests start: the tests run on all cores already, and their
-# operations are too small to share.
-os.environ |= {"TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"}
-
-# Three devices, for the tests of replicas; all others use the first one. TensorFlow takes this only before it
-# does anything else.
-tf.config.set_logical_device_configuration(
-    tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 3
-)
-
-# LTN_TEST_EXAMPLES=1000 searches wider than the quick default.
-settings.register_profile(
-    "ltn", derandomize=True, deadline=None, max_examples=int(os.environ.get("LTN_TEST_EXAMPLES", "25"))
-)
-settings.load_profile("ltn")
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _fresh_processes() -> Iterator[None]:
-    yield
-    fresh.stop()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _collected() -> None:
-    """A search for garbage passes over what was alive before the file.
-
-    TensorFlow and Keras keep what they compiled, after some files gigabytes. `clear_session`, which every run
-    of an experiment calls, would go through all of it: half a second and more for each call.
-    """
-    gc.collect()
-    gc.freeze()
-    # Tracing makes objects by the thousand, nearly all of which live on: looking for garbage after each 700
-    # of them takes a twentieth of the time.
-    gc.set_threshold(100_000, 20, 100)
-
-
-@pytest.fixture(autouse=True)
-def _seeded() -> None:
-    keras.utils.set_random_seed(0)
-
-
-@pytest.fixture
-def compiled_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Operators are compiled at their first call, not after a hundred."""
-    monkeypatch.setattr(Operator, "_patience", 0)
+def pytest_configure(config: pytest.Config) -> None:
+    # It imports TensorFlow, for five seconds; where other processes run the tests, this one does not need it.
+    if not config.getoption("numprocesses", None):
+        config.pluginmanager.import_plugin("tests.session")

@@ -17,6 +17,7 @@ from typing import Any
 from unittest import mock
 
 from notebooks import stored
+from tests import kernels
 
 ROOT = Path(__file__).parents[1]
 CONTEXT = multiprocessing.get_context("forkserver")
@@ -89,6 +90,7 @@ def _run(
 ) -> None:
     # No search for garbage passes over what the server imported.
     gc.freeze()
+    kernels.keep()
     os.setsid()
     there.send(None)
     there.close()

@@ -11,6 +11,8 @@ import tensorflow as tf
 import ltn
 from ltn import fuzzy_ops as fo
 
+pytestmark = pytest.mark.usefixtures("grappler")
+
 
 def test_python_control_flow_in_a_users_callables() -> None:
     """AutoGraph still rewrites a user's model or operator that our code calls."""

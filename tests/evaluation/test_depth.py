@@ -107,7 +107,7 @@ def test_guards_may_be_nested_as_deep() -> None:
     """
     frames = Frames()
     frame = {"x": frames.bind(["x"])}
-    for level in range(1500):
+    for level in range(1100):
         frame |= {"y": frames.bind([f"y{level}"])}
         label = frames.add(level, list(frame.values()), frame, None, None).label
         frame = {"x": label}

@@ -11,13 +11,16 @@ import keras
 import pytest
 from matplotlib.figure import Figure
 
+from examples import addition
 from examples.__main__ import EXPERIMENTS, main
-from examples.harness import Experiment, Recorder, Setting, runs, study
+from examples.harness import Experiment, Recorder, Setting, data, runs, study
 from tests.examples.pictures import PICTURES
 from tests.examples.test_command_line import rows, summary
 from tests.examples.test_experiments import setting_of
 
 SHORT = {"epochs": 2, "train_size": 40}
+# Of the images of digits on which runs are measured.
+TEST_IMAGES = 200
 
 
 class Reproduction(NamedTuple):
@@ -32,10 +35,32 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("results")
 
 
+@pytest.fixture(autouse=True)
+def _few_test_images(monkeypatch: pytest.MonkeyPatch) -> None:
+    images_for = addition.images_for
+
+    def few(setting: Setting) -> data.Images:
+        found = images_for(setting)
+        return found._replace(test=found.test[:TEST_IMAGES], test_labels=found.test_labels[:TEST_IMAGES])
+
+    monkeypatch.setattr(addition, "images_for", few)
+
+
+def save_small(figure: Figure, path: Any, dpi: int) -> None:
+    """As a picture of few pixels, which take less time."""
+    print_figure(figure, path, dpi=dpi / 4)
+
+
+print_figure = Figure.savefig
+
+
 @functools.cache
 def reproduction(out: Path) -> Reproduction:
     """Made within the first test: before it, nothing keeps the machine's data away."""
-    with contextlib.redirect_stdout(io.StringIO()) as said:
+    with (
+        contextlib.redirect_stdout(io.StringIO()) as said,
+        mock.patch.object(Figure, "savefig", save_small),
+    ):
         status = main(["run", "all", "--epochs", "2", "--train-size", "40", "--out", str(out)])
     return Reproduction(status, said.getvalue())
 

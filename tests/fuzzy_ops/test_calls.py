@@ -19,6 +19,8 @@ from tests.fuzzy_ops.cases import AGGREGATORS, CONNECTIVES, LOG_AGGREGATORS, LOG
 from tests.fuzzy_ops.traces import traces_of
 from tests.tolerance import assert_close
 
+pytestmark = pytest.mark.usefixtures("grappler")
+
 OPERATORS = {
     **{f"connective {name}": operator for name, (operator, _) in CONNECTIVES.items()},
     **{f"connective {name}": operator for name, operator in LOG_CONNECTIVES.items()},

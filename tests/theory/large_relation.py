@@ -3,6 +3,7 @@
 In a process of its own, it prints by how many KiB the peak of memory has risen after each n.
 """
 
+import gc
 import json
 import sys
 from pathlib import Path
@@ -36,6 +37,7 @@ def run(n: int, chunk: int | None) -> None:
 
 
 if __name__ == "__main__":
+    gc.set_threshold(700, 10, 10)  # that of Python, as users have it
     CHUNK, *SIZES = (int(argument) for argument in sys.argv[1:])
     # What TensorFlow itself takes, also for loops.
     run(20, 100)

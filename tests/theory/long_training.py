@@ -61,6 +61,7 @@ class Growth(keras.callbacks.Callback):
 
 
 def main() -> None:
+    gc.set_threshold(700, 10, 10)  # that of Python, as users have it
     theory = classifier()
     theory.axiom("exists x: A(x)", name="some")
     theory.compile(keras.optimizers.Adam(0.001))

@@ -31,9 +31,11 @@ from tests.theory.theories import (
 from tests.theory.trained import DATA, OTHERS, POINTS, compiled
 from tests.tolerance import assert_close
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:__array__ implementation:DeprecationWarning"
-)  # Keras, on NumPy 2
+pytestmark = [
+    pytest.mark.usefixtures("grappler"),
+    # Keras, on NumPy 2.
+    pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"),
+]
 
 
 def guarded(**settings: Any) -> ltn.Theory:

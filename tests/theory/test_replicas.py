@@ -96,10 +96,12 @@ class TestOneAndSeveral:
     def test_for_every_semantics_and_kind_of_quantifier(
         self, two: tf.distribute.Strategy, semantics: str
     ) -> None:
-        # Seven individuals are not even, and the last batch has one: a replica gets nothing.
+        # Seven individuals are not even, and the last batch has one: a replica gets nothing. Later epochs are
+        # the same whatever the operators are.
         assert_trains_the_same(
             two,
             points(8),
+            {"epochs": 1},
             axioms=PRESETS[semantics],
             semantics=semantics,
             true=semantics == "lukasiewicz",

@@ -13,9 +13,11 @@ import pytest
 import ltn
 from tests.tolerance import assert_close
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:__array__ implementation:DeprecationWarning"
-)  # Keras, on NumPy 2
+pytestmark = [
+    pytest.mark.usefixtures("grappler"),
+    # Keras, on NumPy 2.
+    pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"),
+]
 
 POINTS = np.linspace(-1.0, 1.0, 10, dtype="float32").reshape(5, 2)
 CLASSES = np.array([[0.0], [1.0], [2.0], [1.0], [0.0]], "float32")

@@ -18,6 +18,8 @@ from tests.theory.random_formulas import closed_formulas, fewer, free, open_form
 from tests.theory.worlds import Array, Declared, World, declared, random_world, worlds
 from tests.tolerance import assert_close
 
+pytestmark = pytest.mark.usefixtures("grappler")
+
 # Some fifty operations of float32 below a formula; batches of other sizes round otherwise.
 TOLERANCE = 1e-5
 # Of the product the slopes grow towards truth 0 and 1, and so do their roundings; they are compared with

@@ -51,19 +51,19 @@ class Killed(keras.callbacks.Callback):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def backed_up(
-    strategy: tf.distribute.Strategy | None, folder: Path, *others: keras.callbacks.Callback
-) -> tuple[ltn.Theory, keras.callbacks.History]:
+def backed_up(theory: ltn.Theory, folder: Path, *others: keras.callbacks.Callback) -> keras.callbacks.History:
     """A training that leaves a backup and goes on from one, on data in an order that depends on the seed."""
-    theory = theory_of(strategy, optimizer=adam)
+    keras.utils.set_random_seed(0)
     callbacks = [ltn.callbacks.Backup(folder), *others]
-    return theory, theory.fit(DATA, batch_size=7, epochs=EPOCHS, verbose=0, callbacks=callbacks)
+    return theory.fit(DATA, batch_size=7, epochs=EPOCHS, verbose=0, callbacks=callbacks)
 
 
 def trained(strategy: tf.distribute.Strategy | None) -> tuple[ltn.Theory, dict[str, Any]]:
     """A theory, what came of its training, and what it then gives."""
     # What is divided, gathered, counted; replicas of one process are tested with all axioms.
     theory = theory_of(strategy, axioms=("labelled", "close", "counted"))
+    # A few steps in one process take less time than compiling them.
+    theory.run_eagerly = strategy is None
     schedule = ltn.callbacks.Schedule("p_forall", {0: 1, 1: 4})
     history = theory.fit(
         DATA,
@@ -113,7 +113,19 @@ def rows_of(batches: tf.data.Dataset) -> list[list[int]]:
 
 def together(strategy: tf.distribute.Strategy, worker: int, folder: Path) -> dict[str, Any]:
     """What several workers do in one session: they go on with the run that was killed, then the rest."""
-    found: dict[str, Any] = {"resumed": resumed(strategy, worker, folder)}
+    theory = theory_of(strategy, optimizer=adam)
+    start = theory.get_weights()
+    history = backed_up(theory, folder / KILLED)
+    found: dict[str, Any] = {
+        "resumed": {"epochs": history.epoch, "weights": kept(theory, worker, folder / "resumed")}
+    }
+    # The same without an accident; its steps are compiled already.
+    theory.set_weights(start)
+    for variable in theory.optimizer.variables:
+        if "learning_rate" not in variable.path:
+            variable.assign(np.zeros(variable.shape))
+    found["shuffled"] = logs_of(backed_up(theory, folder / "backup"))
+    found["shuffled weights"] = kept(theory, worker, folder / "shuffled")
     theory, measured = trained(strategy)
     found |= measured
     found["weights"] = kept(theory, worker, folder / "weights")
@@ -130,9 +142,6 @@ def together(strategy: tf.distribute.Strategy, worker: int, folder: Path) -> dic
     found["sampled weights"] = kept(theory, worker, folder / "sampled")
     found |= streamed(tables(strategy, LISTED), folder)
     found["shuffled rows"] = rows_of(theory.rows(folder / ROWS, "x, y", batch_size=4))
-    theory, history = backed_up(strategy, folder / "backup")
-    found["shuffled"] = logs_of(history)
-    found["shuffled weights"] = kept(theory, worker, folder / "shuffled")
     return found
 
 
@@ -144,14 +153,9 @@ def kept(theory: ltn.Theory, worker: int, file: Path) -> str:
 
 def killed(strategy: tf.distribute.Strategy, worker: int, folder: Path) -> dict[str, Any]:
     """The second worker dies while they train."""
-    backed_up(strategy, folder / KILLED, *([Killed(KILLED_IN)] if worker == 1 else []))
+    theory = theory_of(strategy, optimizer=adam)
+    backed_up(theory, folder / KILLED, *([Killed(KILLED_IN)] if worker == 1 else []))
     return {}
-
-
-def resumed(strategy: tf.distribute.Strategy, worker: int, folder: Path) -> dict[str, Any]:
-    """The same training, started again."""
-    theory, history = backed_up(strategy, folder / KILLED)
-    return {"epochs": history.epoch, "weights": kept(theory, worker, folder / "resumed")}
 
 
 def main() -> None:
