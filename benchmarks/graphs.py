@@ -19,6 +19,8 @@ SIZES = {"umls": (135, 46, 5216), "kinship": (104, 25, 8544)}
 PARTS = ("train", "valid", "test")
 # A rule counts as many failures more than it has, so that one that was seen twice is not trusted.
 FAILURES = 5
+# Less confident ones are not rules.
+LEAST = 0.5
 
 
 class Graph(NamedTuple):
@@ -41,7 +43,7 @@ class Step(NamedTuple):
     backwards: bool
 
     def __str__(self) -> str:
-        return f"{self.relation}, backwards" if self.backwards else self.relation
+        return f"{'against' if self.backwards else 'along'} {self.relation}"
 
     def atom(self, start: str, end: str) -> str:
         """The step as a formula."""
@@ -108,15 +110,14 @@ def drawn(entities: int, relations: int, triples: int) -> Graph:
     return Graph([f"e{number}" for number in range(entities)], names, dict(zip(PARTS, parts, strict=True)))
 
 
-def rules(known: Graph, count: int, least: float) -> list[Rule]:
-    """Some rules, counted on the part for training.
+def rules(known: Graph, count: int) -> list[Rule]:
+    """The most confident rules, counted on the part for training.
 
     Of the pairs (x, z) that the body of a rule joins, its confidence is the share of which the head is known.
 
     Args:
         known: the graph.
-        count: how many.
-        least: the least confidence; of the rules above it those that say most that is not known are taken.
+        count: how many, at most.
     """
     size, kinds = len(known.entities), len(known.relations)
     links = np.zeros((kinds, size, size), np.float32)
@@ -129,15 +130,14 @@ def rules(known: Graph, count: int, least: float) -> list[Rule]:
         """Count what bodies join, (bodies, size, size), and how much of it each relation has."""
         pairs = (joined > 0).reshape(len(bodies), -1).astype(np.float32)
         right, totals = pairs @ heads, pairs.sum(axis=1)
-        for place, head in np.argwhere((right >= least * (totals + FAILURES)[:, np.newaxis]) & (right > 0)):
+        for place, head in np.argwhere((right >= LEAST * (totals + FAILURES)[:, np.newaxis]) & (right > 0)):
             confidence = right[place, head] / (totals[place] + FAILURES)
             rule = Rule(bodies[place], known.relations[head], float(confidence))
             if rule.body != (Step(rule.head, False),):
-                found.append((totals[place] - right[place, head], rule))
+                found.append(rule)
 
     add([(step,) for step in steps], ways)
     for first, way in zip(steps, ways, strict=True):
         reached = (way @ ways.transpose(1, 0, 2).reshape(size, -1)).reshape(size, -1, size)
         add([(first, second) for second in steps], reached.transpose(1, 0, 2))
-    found.sort(key=lambda each: -each[0])
-    return [rule for _, rule in found[:count]]
+    return sorted(found, key=lambda rule: -rule.confidence)[:count]
