@@ -52,7 +52,7 @@ class Step(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """Where one or two steps lead from x to z, a relation holds; in a share of all places."""
+    """Where one or two steps lead from x to z, a relation holds; in a share of these places it is known."""
 
     body: tuple[Step, ...]
     head: str
@@ -61,7 +61,8 @@ class Rule(NamedTuple):
     def __str__(self) -> str:
         names = "xyz" if len(self.body) == 2 else "xz"
         steps = [step.atom(*names[place : place + 2]) for place, step in enumerate(self.body)]
-        return f"forall {', '.join(names)} where {' & '.join(steps)}: holds(x, '{self.head}', z)"
+        unknown = f"~known(x, '{self.head}', z)"
+        return f"forall {', '.join(names)} where {' & '.join([*steps, unknown])}: holds(x, '{self.head}', z)"
 
 
 def graph(name: str) -> Graph:

@@ -15,7 +15,7 @@ STAY = "stay"
 
 
 def theory(name: str, form: str) -> Step:
-    """A step on all facts, as many other triples, and rules that are joined: in the form "axioms" or "table"."""
+    """A step on all facts, all other triples, and rules that are joined; their form is "axioms" or "table"."""
     known = graphs.graph(name)
     knowledge = theory_of_graph(known)
     add_rules(knowledge, known, graphs.rules(known, RULES), form)
@@ -44,18 +44,19 @@ def theory_of_graph(known: graphs.Graph, seed: int = 0) -> ltn.Theory:
     theory.variable("r", relations)
     theory.predicate("holds", (entities, relations, entities), ltn.Predicate.ComplEx())
     theory.relation("known", (entities, relations, entities), known.train)
-    theory.axioms(f"""
+    theory.axioms("""
         facts: forall h, r, t where known(h, r, t): holds(h, r, t)
-        others: forall[sample={len(known.train)}] h, r, t where ~known(h, r, t): ~holds(h, r, t)
+        others: forall h, r, t where ~known(h, r, t): ~holds(h, r, t)
     """)
     theory.compile(keras.optimizers.Adam(RATE))
     return theory
 
 
 def add_rules(theory: ltn.Theory, known: graphs.Graph, rules: list[graphs.Rule], form: str) -> None:
-    """Rules, each an axiom, or all of them one axiom over a table of them."""
+    """Rules, all of them one axiom over a table of them; or each an axiom, which together weigh as much."""
     if form == "axioms":
-        theory.axioms("\n".join(map(str, rules)))
+        for number, rule in enumerate(rules, start=1):
+            theory.axiom(str(rule), name=f"rule_{number}", weight=1.0 / len(rules))
         return
     entities, relations = (theory.signature.domains[name] for name in ("entities", "relations"))
     named = [str(graphs.Step(name, backwards)) for name in known.relations for backwards in (False, True)]
