@@ -8,7 +8,7 @@ know axes by their labels only; the tensors come when a plan is executed.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,9 +66,14 @@ class Tuples:
 
 
 class Frames:
-    """The axes of some formulas, and how to get from one to another."""
+    """The axes of some formulas, and how to get from one to another.
 
-    def __init__(self) -> None:
+    Args:
+        count: the number of individuals of a variable, where it is known.
+    """
+
+    def __init__(self, count: Callable[[str], int | None]) -> None:
+        self._count = count
         self.groups: dict[str, tuple[str, ...]] = {}
         self._tuples: dict[str, Tuples] = {}
         self._known: dict[Hashable, str] = {}
@@ -87,6 +92,11 @@ class Frames:
     def tuples(self, label: str) -> Tuples | None:
         """The axis of tuples with a label; None for an axis of individuals."""
         return self._tuples.get(label)
+
+    def size(self, label: str) -> int | None:
+        """The number of individuals on an axis, where it is known."""
+        counts = map(self._count, self.groups.get(label, ()))
+        return next((count for count in counts if count is not None), None)
 
     def find(self, key: Hashable) -> str | None:
         """The axis of tuples that was added under a key."""
@@ -235,12 +245,12 @@ class Frames:
     def _are_most(self, tuples: Tuples, axes: Collection[str]) -> bool:
         """Whether known tuples, or those of a sample, are not few of the combinations of some first axes."""
         if tuples.drawn is not None:
-            count, sizes = tuples.drawn.most, [tuples.drawn.sizes.get(axis) for axis in axes]
+            count = tuples.drawn.most
         elif tuples.is_known and tuples.known:
-            columns = [tuples.known[axis] for axis in axes]
-            count, sizes = len(columns[0]), [int(column.max(initial=-1)) + 1 for column in columns]
+            count = len(next(iter(tuples.known.values())))
         else:
             return False
+        sizes = [self.size(axis) for axis in axes]
         return None not in sizes and math.prod(size or 0 for size in sizes) <= _COMBINATIONS * count
 
     def _below_sample(self, tuples: Tuples, variables: Iterable[str]) -> dict[str, str]:
