@@ -1,8 +1,8 @@
 """Knowledge graphs: their triples, and rules that are found by counting.
 
 The folder `kg/NAME` of the folder of data that the environment variable LTN_DATA names holds `train.txt.gz`,
-`valid.txt.gz` and `test.txt.gz`, one `head TAB relation TAB tail` in each line. Where it is missing, a graph of the
-same size is drawn in its place.
+`valid.txt.gz` and `test.txt.gz`, one `head TAB relation TAB tail` in each line. Where it is missing, a graph
+of the same size is drawn in its place.
 """
 
 from __future__ import annotations
@@ -84,7 +84,9 @@ def read(name: str) -> Graph:
         raise SystemExit(f"There is no folder kg/{name} in the folder that LTN_DATA names.")
     columns = ["head", "relation", "tail"]
     frames = {
-        part: pd.read_csv(folder / f"{part}.txt.gz", sep="\t", names=columns, dtype=str, keep_default_na=False)
+        part: pd.read_csv(
+            folder / f"{part}.txt.gz", sep="\t", names=columns, dtype=str, keep_default_na=False
+        )
         for part in PARTS
     }
     rows = pd.concat(frames.values())
@@ -99,14 +101,16 @@ def read(name: str) -> Graph:
 
 
 def drawn(entities: int, relations: int, triples: int) -> Graph:
-    """A graph whose relations are steps around a circle: of two that follow each other a third is the sum."""
-    rng = np.random.default_rng(0)
-    heads = rng.integers(entities, size=4 * triples)
-    kinds, width = rng.integers(relations, size=4 * triples), entities // relations
-    tails = (heads + width * kinds + rng.integers(-2, 3, size=4 * triples)) % entities
-    rows = np.unique(np.stack([heads, kinds, tails], axis=1), axis=0).astype(np.int32)
-    chosen = rng.permutation(rows)[: triples + triples // 4]
-    parts = np.split(chosen, [triples, triples + triples // 8])
+    """A graph whose relations are steps around a circle: one is the sum of two that follow each other."""
+    rng, held_out = np.random.default_rng(0), triples // 8
+    count, pairs = triples + 2 * held_out, entities * relations
+    # The shortest steps of all relations come first: what follows from two of them is there too.
+    spread, pair = np.divmod(np.arange(-(-count // pairs) * pairs), pairs)
+    pair[-pairs:] = rng.permutation(pairs)
+    heads, kinds = np.divmod(pair, relations)
+    tails = (heads + entities // relations * kinds + spread) % entities
+    rows = np.stack([heads, kinds, tails], axis=1)[:count].astype(np.int32)
+    parts = np.split(rng.permutation(rows), [triples, triples + held_out])
     names = [f"r{number}" for number in range(relations)]
     return Graph([f"e{number}" for number in range(entities)], names, dict(zip(PARTS, parts, strict=True)))
 

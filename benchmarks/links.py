@@ -4,7 +4,8 @@ LTN_DATA=DIR python -m benchmarks.links                  # UMLS and Kinship, thr
 LTN_DATA=DIR python -m benchmarks.links umls --seeds 0 5
 
 DIR/kg/umls and DIR/kg/kinship hold the triples. All train for as many steps; what counts is the filtered mean
-reciprocal rank of heads and tails on the test part, after the number of steps that is best on the validation part.
+reciprocal rank of heads and tails on the test part, after the number of steps that is best on the validation
+part. The plain model sees all known triples in each step and as many others; a theory sees all others.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 steps, valid, test = best(known, *run())
                 found.setdefault(program, []).append(test)
                 print(
-                    f"{name}, seed {seed}, {program}: test {test:.3f} (validation {valid:.3f}, after {steps} steps), "
-                    f"{time.perf_counter() - start:.0f} s",
+                    f"{name}, seed {seed}, {program}: test {test:.3f} (validation {valid:.3f}, "
+                    f"after {steps} steps), {time.perf_counter() - start:.0f} s",
                     flush=True,
                 )
         for program, ranks in found.items():
@@ -81,12 +82,14 @@ def endless(known: graphs.Graph, seed: int) -> Iterator[Any]:
 
 
 def best(known: graphs.Graph, theory: ltn.Theory, train: Callable[[], None]) -> tuple[int, float, float]:
-    """The number of steps that is best on the validation part, the mean reciprocal rank there, and on the test part."""
+    """The number of steps that is best in validation, and the mean reciprocal rank there and in the test."""
     found = []
     for steps in range(EVERY, STEPS + 1, EVERY):
         train()
         valid, test = (
-            theory.rank(known.parts[part], "holds(h, r, t)", of=("h", "t"), filtered_by=list(known.parts.values())).mrr
+            theory.rank(
+                known.parts[part], "holds(h, r, t)", of=("h", "t"), filtered_by=list(known.parts.values())
+            ).mrr
             for part in ("valid", "test")
         )
         found.append((valid, steps, test))

@@ -1,4 +1,4 @@
-"""Links of a knowledge graph: facts, what is not known, and rules; beside a plain model of the same scorer."""
+"""Links of a knowledge graph: facts, what is not known, rules; beside a plain model of the same scorer."""
 
 import keras
 import numpy as np
@@ -15,7 +15,7 @@ STAY = "stay"
 
 
 def theory(name: str, form: str) -> Step:
-    """A step on all facts, all other triples, and rules that are joined; their form is "axioms" or "table"."""
+    """A step on all facts, all other triples, and rules, in the form of "axioms" or of a "table"."""
     known = graphs.graph(name)
     knowledge = theory_of_graph(known)
     add_rules(knowledge, known, graphs.rules(known, RULES), form)
@@ -37,7 +37,10 @@ def theory_of_graph(known: graphs.Graph, seed: int = 0) -> ltn.Theory:
     """What is known is true, and what is not known is not; compiled."""
     keras.utils.set_random_seed(seed)
     theory = ltn.Theory("log_product")
-    entities, relations = theory.domain("entities", shape=FEATURES), theory.domain("relations", shape=FEATURES)
+    entities, relations = (
+        theory.domain("entities", shape=FEATURES),
+        theory.domain("relations", shape=FEATURES),
+    )
     theory.constants(known.entities, entities, initializer="glorot_uniform", regularizer=penalty())
     theory.constants(known.relations, relations, initializer="glorot_uniform", regularizer=penalty())
     theory.variables("h, t, x, y, z", entities)
@@ -85,7 +88,8 @@ def model_of_graph(known: graphs.Graph, seed: int = 0) -> keras.Model:
         for names in (known.entities, known.relations)
     )
     (a, b), (c, d), (e, f) = (
-        keras.ops.split(layer(index), 2, axis=-1) for layer, index in ((entity, h), (relation, r), (entity, t))
+        keras.ops.split(layer(index), 2, axis=-1)
+        for layer, index in ((entity, h), (relation, r), (entity, t))
     )
     # Re(h r conj(t)), of vectors of complex numbers.
     products = (a * c - b * d) * e + (a * d + b * c) * f

@@ -170,8 +170,8 @@ class Frames:
         that draw on a single axis of which few occur, to these, found in each execution. Others that draw
         on a single parent of the tuples go back to that parent; those that draw on several axes but not on
         all of them go to the distinct combinations; else the tuples stay. Those of a sample stay, unless
-        all combinations that they may be are fewer. What is computed `by_axis` is computed for all combinations
-        of the first axes, unless they are many times the tuples.
+        all combinations that they may be are fewer. What is computed `by_axis` is computed for all
+        combinations of the first axes, unless they are many times the tuples.
         """
         placed: dict[str, str] = {}
         pending = [frame]
