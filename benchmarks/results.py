@@ -117,6 +117,11 @@ This page is the output of `make bench`.
 - **facts**: `F(a, b)` about 32 individuals, each an axiom, beside one axiom `forall diag(u, v): F(u, v)`.
 - **embeddings**: a step of Adam on 512 triples over 40 000 individuals of 64 features and 20 relations, which
   data give by index, with one network; beside the same network on `keras.layers.Embedding`.
+- **links**: a knowledge graph of the size of UMLS or Kinship, theirs where `LTN_DATA` names a folder with it
+  (`benchmarks/graphs.py`), else a drawn one. Known triples are true, *all* others are not, and 20 rules,
+  found by counting, are joined: each an axiom, or all of them one axiom over a table. ComplEx on 128
+  features. The plain model is the same scorer on layers of Keras, on the known triples and as many of the
+  others, in labelled rows.
 - **optimizer**: the smokers, with the step of Adam in the tf.function of the axioms, or outside, as tutorials
   of `ltn` 2.1 have it; and Adam on as many weights of plain Keras, without logic. The same for addition of
   2 digits, whose function returns the gradients: with the optimizer in it, outside, and in a function of its

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from benchmarks.environments import LTN21, LTNTORCH
+from benchmarks.graphs import SIZES
 from benchmarks.race import Measured, Program, ratio
 
 THEORY, CORE, CNN = "Theory", "ltn.core", "CNN baseline"
@@ -114,6 +115,7 @@ def workloads() -> list[Workload]:
         graph(),
         *(facts(count) for count in FACTS),
         embeddings(),
+        *(links(name) for name in SIZES),
         quantifier(),
         *(finite(title, task) for title, task in (("smokers", "smokers"), ("addition, 1 digit", "single"))),
         knowledge(),
@@ -196,6 +198,21 @@ def embeddings() -> Workload:
     ours = Program(THEORY, "embeddings", "theory")
     return Workload(
         "embeddings, 40 000 individuals", (plain, ours), plain.name, (Target(THEORY, 1.3, plain.name),)
+    )
+
+
+def links(name: str) -> Workload:
+    """A knowledge graph: facts, what is not known, and 20 rules, beside a plain model of the same scorer."""
+    plain = Program("Keras, sampled", "links", "plain", (name,), runs_ltn=False)
+    theory, table = (
+        Program(title, "links", "theory", (name, form))
+        for title, form in ((THEORY, "axioms"), ("Theory, a table of rules", "table"))
+    )
+    return Workload(
+        f"links, {name}",
+        (plain, theory, table),
+        plain.name,
+        tuple(Target(each.name, 2.0, plain.name) for each in (theory, table)),
     )
 
 

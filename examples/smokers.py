@@ -53,11 +53,15 @@ def theory_of_people(last_rule: str = RULES["printed"]) -> ltn.Theory:
     # Constants, and their grounding: embeddings that are learned
     theory.constants(" ".join(PEOPLE), people, trainable=True)
 
-    # Variables: over all people, and over those whom a fact is known about
+    # Variables
     theory.variables("x, y", people)
-    for name, known in FACTS.items():
-        for place in range(len(known[0])):
-            theory.variable(f"{name}_{place}", people, values=[who[place] for who in known])
+
+    # Relations: what is known
+    theory.relation("asked", (people, people), map(tuple, PAIRS))
+    theory.relation("friends", (people, people), map(tuple, FRIENDS))
+    theory.relation("smoker", people, list(SMOKERS))
+    theory.relation("examined", people, list(GROUPS[0]))
+    theory.relation("patient", people, list(ILL))
 
     # Predicates, and their grounding
     theory.predicate("S", people, ltn.Predicate.MLP([5], (8, 8)))
@@ -66,12 +70,12 @@ def theory_of_people(last_rule: str = RULES["printed"]) -> ltn.Theory:
 
     # Axioms
     theory.axioms(f"""
-        friends: forall diag(friends_0, friends_1): F(friends_0, friends_1)
-        strangers: forall diag(strangers_0, strangers_1): ~F(strangers_0, strangers_1)
-        smokers: forall smokers_0: S(smokers_0)
-        non_smokers: forall non_smokers_0: ~S(non_smokers_0)
-        ill: forall ill_0: C(ill_0)
-        healthy: forall healthy_0: ~C(healthy_0)
+        friends: forall x, y where friends(x, y): F(x, y)
+        strangers: forall x, y where asked(x, y) & ~friends(x, y): ~F(x, y)
+        smokers: forall x where smoker(x): S(x)
+        non_smokers: forall x where ~smoker(x): ~S(x)
+        ill: forall x where patient(x): C(x)
+        healthy: forall x where examined(x) & ~patient(x): ~C(x)
 
         anti_reflexive: forall[p=6] x: ~F(x, x)
         symmetric: forall[p=6] x, y: F(x, y) -> F(y, x)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import tensorflow as tf
 
 from ltn.core import axes
+from ltn.core.scorers import Scorer
 from ltn.core.symbols import Batch
 from ltn.evaluation.frames import Frame, Frames, Occurrences
 from ltn.language import Apply, Name, Node, Number
@@ -82,7 +83,8 @@ class Calls:
 
     def call(self, node: Apply, variables: Sequence[str], frame: Frame) -> Call:
         """Where to call a network that is needed in a frame; `variables` are those of its inputs."""
-        call = self._call_at(node, self._frames.place({v: frame[v] for v in variables}))
+        by_axis = isinstance(self._symbols[node.symbol].network, Scorer)
+        call = self._call_at(node, self._frames.place({v: frame[v] for v in variables}, by_axis))
         self._needed[call.key] = call
         return self._choose(call)
 

@@ -8,7 +8,7 @@ know axes by their labels only; the tensors come when a plan is executed.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,9 @@ from ltn.language.names import axis_text
 Frame = Mapping[str, str]
 # Where tuples are on an axis.
 Places = NDArray[Any]
+# What is computed axis by axis computes more combinations than this in the time of one tuple, whose features
+# have to be read and multiplied: about 60 of ComplEx with 128 features.
+_COMBINATIONS = 16
 # Axes of individuals, each with an axis of tuples on which some of them occur.
 Occurrences = frozenset[tuple[str, str]]
 
@@ -63,9 +66,14 @@ class Tuples:
 
 
 class Frames:
-    """The axes of some formulas, and how to get from one to another."""
+    """The axes of some formulas, and how to get from one to another.
 
-    def __init__(self) -> None:
+    Args:
+        count: the number of individuals of a variable, where it is known.
+    """
+
+    def __init__(self, count: Callable[[str], int | None]) -> None:
+        self._count = count
         self.groups: dict[str, tuple[str, ...]] = {}
         self._tuples: dict[str, Tuples] = {}
         self._known: dict[Hashable, str] = {}
@@ -84,6 +92,11 @@ class Frames:
     def tuples(self, label: str) -> Tuples | None:
         """The axis of tuples with a label; None for an axis of individuals."""
         return self._tuples.get(label)
+
+    def size(self, label: str) -> int | None:
+        """The number of individuals on an axis, where it is known."""
+        counts = map(self._count, self.groups.get(label, ()))
+        return next((count for count in counts if count is not None), None)
 
     def find(self, key: Hashable) -> str | None:
         """The axis of tuples that was added under a key."""
@@ -150,14 +163,15 @@ class Frames:
         parents = self._tuples[label].parents
         return {variable: label if axis in parents else axis for variable, axis in frame.items()}
 
-    def place(self, frame: Frame) -> dict[str, str]:
+    def place(self, frame: Frame, by_axis: bool = False) -> dict[str, str]:
         """Where a network with these variables is to be called, so that no tuple is computed twice.
 
         Variables that draw on a single axis of known tuples go to the individuals that occur there; those
         that draw on a single axis of which few occur, to these, found in each execution. Others that draw
         on a single parent of the tuples go back to that parent; those that draw on several axes but not on
         all of them go to the distinct combinations; else the tuples stay. Those of a sample stay, unless
-        all combinations that they may be are fewer.
+        all combinations that they may be are fewer. What is computed `by_axis` is computed for all
+        combinations of the first axes, unless they are many times the tuples.
         """
         placed: dict[str, str] = {}
         pending = [frame]
@@ -171,7 +185,9 @@ class Frames:
                 mine = {v: tuples.members[v] for v in part if part[v] == label}
                 drawn = self._first_axes(tuples, mine)
                 axis = next(iter(drawn))
-                if tuples.drawn is not None:
+                if by_axis and len(drawn) > 1 and self._are_most(tuples, drawn):
+                    placed.update(self.base(dict.fromkeys(mine, label)))
+                elif tuples.drawn is not None:
                     if self._are_fewer(tuples.drawn, drawn):
                         placed.update(self._below_sample(tuples, mine))
                 elif label not in self._occurring and len(drawn) == 1 and axis in (tuples.known or ()):
@@ -225,6 +241,17 @@ class Frames:
             # A batch of data: its individuals are fewer than their combinations.
             return len(sizes) == 1
         return math.prod(size or 0 for size in sizes) <= sample.most
+
+    def _are_most(self, tuples: Tuples, axes: Collection[str]) -> bool:
+        """Whether known tuples, or those of a sample, are not few of the combinations of some first axes."""
+        if tuples.drawn is not None:
+            count = tuples.drawn.most
+        elif tuples.is_known and tuples.known:
+            count = len(next(iter(tuples.known.values())))
+        else:
+            return False
+        sizes = [self.size(axis) for axis in axes]
+        return None not in sizes and math.prod(size or 0 for size in sizes) <= _COMBINATIONS * count
 
     def _below_sample(self, tuples: Tuples, variables: Iterable[str]) -> dict[str, str]:
         """Where variables of a sample lie if not on its tuples: on their first axes, as far as they occur."""

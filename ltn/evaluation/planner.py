@@ -145,7 +145,7 @@ class Planner:
         self.relations = world.relations
         self.space = world.space
         self.replicas = replicas.count()
-        self.frames = Frames()
+        self.frames = Frames(self.groundings.count)
         self.plan = Plan([])
         self.calls = self._new_calls()
         self._rules = rules

@@ -238,7 +238,7 @@ def draw(planner: Planner, most: int, guard: Node | None, frame: Frame, bound: S
         return known
     kept = {axis: variable for variable, axis in used.items() if axis not in bound}
     inside = [axis for axis in bound if axis in used.values()]
-    sizes = {axis: _count(planner, axis) for axis in (*kept, *bound)}
+    sizes = {axis: planner.frames.size(axis) for axis in (*kept, *bound)}
     excluded = None if guard is None else guards.excluded_by(planner, guard, used, [*kept, *inside])
     others = [axis for axis in bound if axis not in inside]
     if guard is None:
@@ -310,20 +310,12 @@ def _add(
     """A new axis of tuples that are drawn, perhaps from other tuples."""
     frames = planner.frames
     lying = {variable: axis for variable, axis in frame.items() if axis in parents}
-    sizes = {axis: _count(planner, axis) for axis in frames.base(lying).values()}
+    sizes = {axis: frames.size(axis) for axis in frames.base(lying).values()}
     known = None if first is None else first.known
     for axis, places in (known or {}).items():
         sizes[axis] = int(np.count_nonzero(np.bincount(places)))
     drawn = Drawn(most, sizes)
     return frames.add(key, parents, frame, leading, origin, known, drawn=drawn).label
-
-
-def _count(planner: Planner, axis: str) -> int | None:
-    """The number of individuals on a first axis, where it is known."""
-    if planner.frames.tuples(axis) is not None:
-        return None
-    counts = (planner.groundings.count(variable) for variable in planner.frames.groups[axis])
-    return next((count for count in counts if count is not None), None)
 
 
 def _many(sizes: Sequence[int | None]) -> str:

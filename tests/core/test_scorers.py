@@ -114,6 +114,50 @@ class TestScorers:
             [sigmoid(SCORES[kind](*map(np.array, each))) for each in zip(*rows, strict=True)],
         )
 
+    @pytest.mark.parametrize("semantics", ["product", "log_product"])
+    @pytest.mark.parametrize(
+        ("known", "rows"),
+        [(range(0, 200, 3), {"others": 200, "facts": 200}), ([7], {"others": 200, "facts": 1})],
+        ids=["many", "one"],
+    )
+    def test_score_all_combinations_where_a_guard_selects_many(
+        self, kind: str, semantics: str, known: Any, rows: dict[str, int]
+    ) -> None:
+        keras.utils.set_random_seed(0)
+        theory = ltn.Theory(semantics)
+        entities, relations = theory.domain("entities", shape=4), theory.domain("relations", shape=4)
+        theory.constants([f"e{number}" for number in range(5)], entities)
+        theory.constants([f"r{number}" for number in range(8)], relations)
+        theory.variables("h, t", entities)
+        theory.variable("r", relations)
+        theory.predicate("holds", (entities, relations, entities), getattr(ltn.Predicate, kind)())
+        triples = np.stack(np.unravel_index(np.array(known), (5, 8, 5)), axis=1)
+        theory.relation("known", (entities, relations, entities), triples)
+        formulas = {
+            "facts": "forall h, r, t where known(h, r, t): holds(h, r, t)",
+            "others": "forall h, r, t where ~known(h, r, t): ~holds(h, r, t)",
+        }
+        assert {name: theory.plan(text).rows["holds"] for name, text in formulas.items()} == rows
+        is_known = np.zeros((5, 8, 5), bool)
+        is_known[tuple(triples.T)] = True
+        tables = [individuals.table.value for individuals in theory.individuals]
+        for name, sign in (("facts", 1.0), ("others", -1.0)):
+            places = np.argwhere(is_known == (name == "facts")).T
+            with tf.GradientTape(persistent=True) as tape:
+                vectors = [
+                    tf.gather(tables[kind], column) for kind, column in zip((0, 1, 0), places, strict=True)
+                ]
+                logits = sign * theory.symbols["holds"].network(vectors)
+                if semantics == "product":
+                    expected = 1.0 - tf.sqrt(tf.reduce_mean(tf.sigmoid(-logits) ** 2))
+                else:
+                    expected = tf.exp(tf.reduce_mean(tf.math.log_sigmoid(logits)))
+                found = theory.query(formulas[name]).tensor
+            assert_close(found, expected)
+            for table in tables:
+                slopes = (tf.convert_to_tensor(tape.gradient(value, table)) for value in (found, expected))
+                assert_close(*slopes)
+
     def test_refuses_what_it_cannot_score(self, kind: str) -> None:
         P, vector = getattr(ltn.Predicate, kind)(), ltn.Constant([1.0, 2.0], False)
         with pytest.raises(ltn.LogicTypeError, match=f"{kind} scores a head, a relation and a tail; got 2"):

@@ -105,7 +105,7 @@ def test_guards_may_be_nested_as_deep() -> None:
 
     That takes time quadratic in the number of guards.
     """
-    frames = Frames()
+    frames = Frames(lambda variable: None)
     frame = {"x": frames.bind(["x"])}
     for level in range(1100):
         frame |= {"y": frames.bind([f"y{level}"])}
