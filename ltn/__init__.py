@@ -3,7 +3,7 @@
 Badreddine, d'Avila Garcez, Serafini and Spranger, "Logic Tensor Networks", Artificial Intelligence 303, 2022.
 """
 
-from ltn import _private, callbacks, core, fuzzy_ops, language, plot, reasoning, semantics, utils
+from ltn import _private, callbacks, core, fuzzy_ops, language, plot, reasoning, repair, semantics, utils
 from ltn.core import (
     Constant,
     Expression,
@@ -69,6 +69,7 @@ __all__ = [
     "load",
     "plot",
     "reasoning",
+    "repair",
     "semantics",
     "transpose_free_vars",
     "undiag",
