@@ -28,6 +28,7 @@ from ltn.core import (
     undiag,
 )
 from ltn.errors import LogicError, LogicFileError, LogicTypeError, LogicValueError
+from ltn.repair import Repair
 from ltn.semantics import LogSemantics, Semantics, using
 from ltn.theory import Theory, load, with_knowledge
 
@@ -47,6 +48,7 @@ __all__ = [
     "LogicValueError",
     "Predicate",
     "Proposition",
+    "Repair",
     "Semantics",
     "Term",
     "Theory",

@@ -3,6 +3,7 @@
 `theory.repair(...)` asks; what it returns is defined here, and the Keras layer that repairs in a model.
 """
 
+from ltn.repair.layer import Repair
 from ltn.repair.repaired import Repaired
 
-__all__ = ["Repaired"]
+__all__ = ["Repair", "Repaired"]

@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ltn.errors import LogicError, LogicValueError
+from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.evaluation.binding import bind_all, has_variables, narrow
 from ltn.evaluation.evaluation import RULES, Evaluation
 from ltn.evaluation.plan import Execution, World
 from ltn.evaluation.planner import IndexOn, Planner, Request, Settings, SizeOf
 from ltn.evaluation.spaces import TruthSpace
 from ltn.knowledge.axioms import Axiom
-from ltn.knowledge.questions import shown_individuals
-from ltn.language import Node, Quantifier
+from ltn.knowledge.questions import Knowledge, shown_individuals
+from ltn.language import Name, Node, Quantifier
 from ltn.repair.clauses import Clauses, Numbers
 from ltn.repair.conjunctive import clauses_of
 from ltn.repair.outputs import Outputs
@@ -41,10 +41,12 @@ class Part:
     Attributes:
         axiom: the axiom.
         variables: where each combination has the individuals of each variable.
+        selecting: the variables that guards and facts are about.
     """
 
     axiom: Axiom
     variables: Mapping[str, Numbers]
+    selecting: frozenset[str]
 
 
 class Rules(NamedTuple):
@@ -72,6 +74,25 @@ class Rules(NamedTuple):
         return part.axiom.name, tuple(names)
 
 
+def chosen(theory: Knowledge, axioms: Sequence[str | Axiom] | None) -> list[Axiom]:
+    """The axioms that are the rules."""
+    if axioms is None:
+        found = [axiom for axiom in theory.axiom_list if axiom.active]
+    elif isinstance(axioms, str | Axiom) or not isinstance(axioms, Sequence):
+        raise LogicTypeError(f"`axioms` must be a list of the names of axioms; got {axioms!r}.")
+    else:
+        found = [theory.find(axiom) for axiom in axioms]
+    if not found:
+        raise LogicValueError("There is no axiom to repair by: add some with theory.axiom(...).")
+    for axiom in found:
+        if axiom.tree is None:
+            raise LogicValueError(
+                f"The axiom '{axiom.name}' is Python code, which cannot be ground into clauses. Repair "
+                "without it: name the others, as theory.repair(data, axioms=[...])."
+            )
+    return found
+
+
 def ground(evaluation: Evaluation, axioms: Sequence[Axiom]) -> Rules:
     """The clauses of axioms; raises for an axiom that cannot be ground, and tells where."""
     trees = [axiom.tree for axiom in axioms if axiom.tree is not None]
@@ -91,7 +112,12 @@ def ground(evaluation: Evaluation, axioms: Sequence[Axiom]) -> Rules:
         make = partial(_ground, evaluation, world, outputs, front, template)
         variables, own = _naming(axiom, make)
         batches += [(atoms, signs, len(parts), places) for atoms, signs, places in own]
-        parts.append(Part(axiom, variables))
+        crisp = [
+            *(each.guard for each in front if each.guard is not None),
+            *(leaf.node for leaf in template.facts),
+        ]
+        names = (node.name for fact in crisp for node in fact.walk() if isinstance(node, Name))
+        parts.append(Part(axiom, variables, frozenset(names)))
     return Rules(Clauses.of(batches), outputs, parts, world)
 
 

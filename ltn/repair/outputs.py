@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -39,6 +39,22 @@ class Table:
 
     start: int
     sizes: tuple[int, ...]
+
+
+class InRow(NamedTuple):
+    """The outputs of a predicate of one row of data.
+
+    Attributes:
+        row: which source of rows it is.
+        start: the number of the first output.
+        columns: the place of each output among those of all individuals of its domains.
+        size: how many of these there are.
+    """
+
+    row: int
+    start: int
+    columns: Places
+    size: int
 
 
 class Outputs:
@@ -98,6 +114,19 @@ class Outputs:
             places = self.places[name]
             number = number * size + (places[where[name]] if name in where else places[0])
         return np.asarray(number + table.start, np.int64)
+
+    def in_row(self, block: Block) -> InRow | None:
+        """The outputs of a predicate, where they are about one row of data, and known individuals."""
+        rows = [pool for pool in block[1] if pool[0] == "rows" and len(self._members[pool]) == 1]
+        known = [pool for pool in block[1] if pool[0] == "domain"]
+        if len(rows) != 1 or len(rows) + len(known) < len(block[1]):
+            return None
+        columns, count = np.zeros(1, np.int64), 1
+        for pool in known:
+            size = len(self.groundings.roster(self.signature.domains[pool[1][1]]))
+            columns = (columns[:, np.newaxis] * size + self._members[pool]).reshape(-1)
+            count *= size
+        return InRow(list(self._members).index(rows[0]), self.tables[block].start, columns, count)
 
     def truths(self, evaluation: Evaluation, world: World) -> NDArray[np.float32]:
         """What the networks give, for all outputs; each network runs once."""
@@ -164,17 +193,23 @@ class Outputs:
         }
         return found
 
-    def describe(self, numbers: Places) -> list[tuple[str, tuple[Any, ...]]]:
-        """The predicate and the names of the individuals of some outputs."""
-        tables = list(self.tables.items())
-        starts = np.array([table.start for _, table in tables])
-        names = {pool: self._names(pool) or [] for pool in self._members}
-        found: list[tuple[str, tuple[Any, ...]]] = []
-        for number, which in zip(numbers, np.searchsorted(starts, numbers, "right") - 1, strict=True):
-            (symbol, pools), table = tables[which]
-            at = np.unravel_index(number - table.start, table.sizes) if table.sizes else ()
-            found.append((symbol, tuple(names[pool][int(i)] for pool, i in zip(pools, at, strict=True))))
-        return found
+    def describe(self, numbers: Places) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """The predicate of each of some outputs, and the names of the individuals that it is about."""
+        starts = np.array([table.start for table in self.tables.values()], np.int64)
+        which = np.searchsorted(starts, numbers, "right") - 1
+        symbols = [""] * len(numbers)
+        described: list[tuple[Any, ...]] = [()] * len(numbers)
+        for number, ((symbol, pools), table) in enumerate(self.tables.items()):
+            own = np.flatnonzero(which == number)
+            at = np.unravel_index(numbers[own] - table.start, table.sizes) if table.sizes else ()
+            columns = []
+            for pool, places in zip(pools, at, strict=True):
+                names = self._names(pool) or []
+                columns.append([names[place] for place in places])
+            rows = zip(*columns, strict=True) if columns else itertools.repeat(())
+            for place, row in zip(own, rows, strict=False):
+                symbols[place], described[place] = symbol, row
+        return symbols, described
 
     def _names(self, pool: Pool, only_names: bool = False) -> list[Any] | None:
         kind, _ = pool

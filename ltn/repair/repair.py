@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from ltn.checks import check_choice
-from ltn.errors import LogicTypeError, LogicValueError
+from ltn.errors import LogicValueError
 from ltn.knowledge import questions
 from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.data import Data
 from ltn.knowledge.questions import Knowledge, Question
 from ltn.repair.decoding import Decoder
-from ltn.repair.grounding import ground
+from ltn.repair.grounding import chosen, ground
 from ltn.repair.logics import logic_of
 from ltn.repair.order import DIRECTIONS
 from ltn.repair.repaired import Repaired
@@ -91,7 +91,7 @@ def repair(
     if decode is not None and decode != "crisp":
         raise LogicValueError(f'`decode` must be "crisp", or None for truths; got {decode!r}.')
     decoder = None if decode is None else Decoder(time_limit)
-    rules_of = _chosen(theory, axioms)
+    rules_of = chosen(theory, axioms)
     evaluation = questions.evaluation_for(theory, Question(data, semantics, None, named))
     logic = logic_of(evaluation.space.semantics)
     rules = ground(evaluation, rules_of)
@@ -106,22 +106,3 @@ def _check_q(q: Any) -> None:
     is_number = isinstance(q, numbers.Real) and not isinstance(q, bool)
     if not is_number or not 0.5 < q <= 1.0:
         raise LogicValueError(f"`q` must be a number above 0.5, and at most 1; got {q!r}.")
-
-
-def _chosen(theory: Knowledge, axioms: Sequence[str | Axiom] | None) -> list[Axiom]:
-    """The axioms that are the rules."""
-    if axioms is None:
-        found = [axiom for axiom in theory.axiom_list if axiom.active]
-    elif isinstance(axioms, str | Axiom) or not isinstance(axioms, Sequence):
-        raise LogicTypeError(f"`axioms` must be a list of the names of axioms; got {axioms!r}.")
-    else:
-        found = [theory.find(axiom) for axiom in axioms]
-    if not found:
-        raise LogicValueError("There is no axiom to repair by: add some with theory.axiom(...).")
-    for axiom in found:
-        if axiom.tree is None:
-            raise LogicValueError(
-                f"The axiom '{axiom.name}' is Python code, which cannot be ground into clauses. Repair "
-                "without it: name the others, as theory.repair(data, axioms=[...])."
-            )
-    return found

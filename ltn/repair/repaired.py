@@ -128,16 +128,15 @@ class Repaired(Mapping[str, Formula]):
         why = causes(
             self._rules.clauses, former, self._solution.truths, self._aim, changed, self._solution.touched
         )
-        described = outputs.describe(changed)
+        symbols, individuals = outputs.describe(changed)
+        axioms = np.array([part.axiom.name for part in self._rules.parts], dtype=object)
         return pd.DataFrame(
             {
-                "predicate": pd.Series([symbol for symbol, _ in described], dtype=object),
-                "individuals": pd.Series([names for _, names in described], dtype=object),
+                "predicate": pd.Series(symbols, dtype=object),
+                "individuals": pd.Series(individuals, dtype=object),
                 "from": self._own[changed],
                 "to": self._solution.truths[changed],
-                "axiom": pd.Series(
-                    [self._rules.describe(clause)[0] for clause in map(int, why)], dtype=object
-                ),
+                "axiom": pd.Series(axioms[self._rules.clauses.sources[why]], dtype=object),
             }
         )
 
