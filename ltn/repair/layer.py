@@ -29,9 +29,9 @@ class Repair(keras.Layer):
 
         y_b = max {x_a : a ->* b}
 
-    with "lower" the minimum over all that it implies. Since an output is one of the inputs, coherence is exact
-    in every precision; and since a sigmoid is monotone, the layer may stand before it as well as behind.
-    Gradients go to the input that an output is. The columns are those of a predicate of a row and a known
+    with "lower" the minimum over all that it implies. An output is one of the inputs: coherence is exact in
+    every precision; and since a sigmoid is monotone, the layer may stand before it, or behind.
+    Gradients go to the input that an output is, or to equal ones in equal parts. The columns are those of a predicate of a row and a known
     individual, as `is(x, c)`, in the order of the individuals; or of predicates of a row, as `dog(x)`, in
     the order of the outputs of the network that they are heads of, or else in that of their declaration.
 
@@ -115,7 +115,7 @@ class Steps:
     """The maxima over all that imply a column, level by level: a fixed number of gathers.
 
     A level holds the groups of columns whose antecedents lie on levels before it. Those with about as many
-    antecedents are computed together: at most one entry is wasted for each that is needed.
+    antecedents are computed together, in few operations that waste little.
     """
 
     def __init__(self, order: Order):
@@ -126,7 +126,7 @@ class Steps:
         level = [0] * count
         for number, before in enumerate(antecedents):
             level[number] = max((level[each] + 1 for each in before), default=0)
-        kind = [(level[each], (len(antecedents[each]) - 1).bit_length()) for each in range(count)]
+        kind = [(level[each], _magnitude(len(antecedents[each]))) for each in range(count)]
         by_kind: dict[tuple[int, int], list[int]] = {}
         for number in sorted(range(count), key=lambda number: kind[number]):
             by_kind.setdefault(kind[number], []).append(number)
@@ -156,6 +156,11 @@ class Steps:
             raised = tf.maximum(raised, tf.reduce_max(tf.gather(done, table), axis=1))
             done, start = tf.concat([done, raised], axis=0), start + len(table)
         return tf.gather(done, self._order)
+
+
+def _magnitude(count: int) -> int:
+    """0 for one antecedent or none, 1 up to 4, 2 up to 16, and so on."""
+    return ((max(count, 1) - 1).bit_length() + 1) // 2
 
 
 def _table(rows: Sequence[Sequence[int]]) -> Any:
