@@ -15,7 +15,7 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.language.names import list_names
 from ltn.plot.style import TRUTH, add_note, add_title, add_truth_bar, ink, ink_on, picture
 from ltn.plot.tables import check_most
-from ltn.plot.texts import shorten
+from ltn.plot.texts import count_in_words, shorten
 from ltn.repair import Repaired
 
 # In inches.
@@ -72,7 +72,7 @@ def repair(repaired: Repaired, predicate: str | None = None, *, rows: Any = None
         add_title(axes, title)
     add_truth_bar(figure, panels)
     left = int(changed.any(axis=1).sum()) - int(changed[chosen].any(axis=1).sum())
-    add_note(figure, f"{left:,} more rows changed." if left else "")
+    add_note(figure, f"{count_in_words(left, 'more row')} changed." if left else "")
     return figure
 
 
@@ -103,7 +103,8 @@ def _chosen(rows: Any, changed: NDArray[np.bool_], most: int) -> NDArray[np.int6
     fits = places.ndim == 1 and len(places) and places.dtype.kind in "iu"
     if not fits or not ((places >= 0) & (places < len(changed))).all():
         raise LogicValueError(
-            f"`rows` must be the places of rows, whole numbers from 0 to {len(changed) - 1}; got {rows!r:.80}."
+            f"`rows` must be the places of rows, whole numbers from 0 to {len(changed) - 1}; "
+            f"got {rows!r:.80}."
         )
     return places.astype(np.int64)
 

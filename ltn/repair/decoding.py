@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ltn.errors import LogicError, LogicValueError
+from ltn.errors import LogicValueError
 from ltn.repair.logics import Truths
 from ltn.repair.patterns import Pattern
 from ltn.repair.search import satisfy
@@ -113,7 +113,7 @@ def _scipy(name: str) -> Any:
     try:
         return importlib.import_module(f"scipy.{name}")
     except ImportError as error:
-        raise LogicError(
+        raise LogicValueError(
             "Labels are decoded by SciPy, which is not installed: install it with "
             "pip install 'ltn-keras[repair]'."
         ) from error

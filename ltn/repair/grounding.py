@@ -8,6 +8,7 @@ that have it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -30,6 +31,8 @@ from ltn.repair.conjunctive import clauses_of
 from ltn.repair.outputs import Outputs
 from ltn.repair.templates import Leaf, Reader, Template, parts_of
 
+# The most combinations of individuals that a part is about.
+_MOST_COMBINATIONS = 2**26
 # The most truths of a crisp formula that are held at once.
 _MOST_KNOWN = 2**28
 
@@ -217,7 +220,12 @@ def _select(
     found = Execution(world).run(plan)
     holds, found = found[: len(guards)], found[len(guards) :]
     sizes = [int(size) for size in found[: len(labels)]]
-    count = int(np.prod(sizes, dtype=np.int64)) if all(map(bool, holds)) else 0
+    count = math.prod(sizes) if all(map(bool, holds)) else 0
+    if count > _MOST_COMBINATIONS:
+        raise LogicValueError(
+            f"it is about {count:,} combinations of individuals, more than {_MOST_COMBINATIONS:,}: let a "
+            "guard select some"
+        )
     grid = np.unravel_index(np.arange(count), sizes) if sizes else ()
     on_label = dict(zip(labels, grid, strict=bool(sizes)))
     index = dict(

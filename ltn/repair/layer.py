@@ -31,9 +31,11 @@ class Repair(keras.Layer):
 
     with "lower" the minimum over all that it implies. An output is one of the inputs: coherence is exact in
     every precision; and since a sigmoid is monotone, the layer may stand before it, or behind.
-    Gradients go to the input that an output is, or to equal ones in equal parts. The columns are those of a predicate of a row and a known
-    individual, as `is(x, c)`, in the order of the individuals; or of predicates of a row, as `dog(x)`, in
-    the order of the outputs of the network that they are heads of, or else in that of their declaration.
+    Gradients go to the input that an output is, or to equal ones in parts.
+
+    The columns are those of a predicate of a row and a known individual, as `is(x, c)`, in the order of the
+    individuals; or of predicates of a row, as `dog(x)`, in the order of the outputs of the network that they
+    are heads of, or else in that of their declaration.
 
     Args:
         theory: its axioms are the rules, as those of `theory.repair`; here they are implications between

@@ -232,7 +232,7 @@ class Outputs:
             return ("domain", ("domain", domain.name)), np.array([groundings.places(name)]).reshape(-1)
         source = groundings.source(name)
         if source is None:
-            raise LogicValueError(groundings.explain_missing(name))
+            raise RuntimeError(f"'{name}' has no individuals.")
         if groundings.has_places(name):
             return ("domain", ("domain", domain.name)), groundings.places_now(name).numpy().astype(np.int64)
         if domain.features is not None and not domain.parts:

@@ -78,6 +78,8 @@ class Reader:
     def template(self, front: Sequence[Quantifier], body: Node) -> Template:
         """The template of a body behind universal quantifiers."""
         for quantifier in front:
+            for variable in quantifier.variables:
+                self._kind_of(variable)
             if quantifier.guard is not None:
                 self._check_crisp(quantifier.guard)
         atoms: dict[Leaf, int] = {}
@@ -203,15 +205,18 @@ class Reader:
 
     def _count(self, variable: str) -> int:
         """How many individuals a quantifier inside of an axiom unfolds to."""
-        groundings = self.world.groundings
-        kind, _ = groundings.source(variable) or ("none", "")
-        if kind == "none":
-            raise LogicValueError(groundings.explain_missing(variable).rstrip("."))
-        if kind == "data":
+        if self._kind_of(variable) == "data":
             raise LogicValueError(
                 f"'{variable}' ranges over data inside of it, and only a `forall` at its front does"
             )
-        return groundings.count(variable) or 0
+        return self.world.groundings.count(variable) or 0
+
+    def _kind_of(self, variable: str) -> str:
+        """The kind of source that a variable has; raises where it has none."""
+        source = self.world.groundings.source(variable)
+        if source is None:
+            raise LogicValueError(self.world.groundings.explain_missing(variable).rstrip("."))
+        return source[0]
 
 
 def _several(is_and: bool, parts: Sequence[_Tree]) -> Several:

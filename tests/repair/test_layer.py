@@ -69,6 +69,7 @@ def test_gradients_go_to_the_input_that_an_output_is() -> None:
     assert tape.gradient(total, inputs).numpy().tolist() == [[111.0, 0.0, 0.0, 1000.0, 8.0, 0.0]]
 
 
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")  # Keras, on NumPy 2
 def test_a_model_that_ends_in_it_learns_is_saved_loaded_and_exported(tmp_path: Path) -> None:
     model = classifier(ltn.Repair(theory_of(implications(CHAIN)), "lower", name="coherent"))
     model.compile("adam", "binary_crossentropy")
