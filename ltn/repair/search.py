@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ class Found(NamedTuple):
 
 
 def satisfy(clauses: Clauses, count: int, truths: Sequence[float]) -> Found:
-    """Labels that satisfy clauses, decided by truths of the atoms where nothing forces them.
+    """Labels that satisfy clauses: those of the truths, the surest first, where nothing forces others.
 
     Davis, Putnam, Logemann and Loveland's search, with unit propagation and without recursion.
     """
@@ -67,6 +67,7 @@ def _search(literals: dict[int, list[tuple[int, bool]]], count: int, truths: Seq
     used: set[int] = set()
     pending = list(literals)
     taken_back = 0
+    by_sureness = sorted(range(count), key=lambda atom: -abs(truths[atom] - 0.5))
 
     def assign(atom: int, is_true: bool) -> None:
         value[atom] = is_true
@@ -92,7 +93,7 @@ def _search(literals: dict[int, list[tuple[int, bool]]], count: int, truths: Seq
             if other is not None:
                 assign(*other)
             continue
-        free = next((atom for atom in range(count) if value[atom] is None and inside[atom]), None)
+        free = next((atom for atom in by_sureness if value[atom] is None and inside[atom]), None)
         if free is None:
             return Found(np.array([bool(each) for each in value]), None)
         is_true = truths[free] >= 0.5
@@ -104,7 +105,7 @@ def _propagate(
     literals: dict[int, list[tuple[int, bool]]],
     value: list[bool | None],
     pending: list[int],
-    assign: object,
+    assign: Callable[[int, bool], None],
     used: set[int],
 ) -> bool:
     """Set what clauses force; whether one of them fails."""
@@ -122,5 +123,5 @@ def _propagate(
             if not open_literals:
                 return True
             if len(open_literals) == 1:
-                assign(*open_literals[0])  # type: ignore[operator]
+                assign(*open_literals[0])
     return False

@@ -19,7 +19,7 @@ def repaired() -> ltn.repair.Repaired:
 
 
 def test_the_rows_that_changed_are_drawn_before_and_after(repaired: ltn.repair.Repaired) -> None:
-    figure = ltn.plot.repair(repaired)
+    figure: Any = ltn.plot.repair(repaired)
     before, after, *_ = figure.axes
     shown: list[Any] = [axes.images[0].get_array() for axes in (before, after)]
     np.testing.assert_array_equal(shown[0], np.array(ROWS)[1:])
@@ -32,17 +32,17 @@ def test_the_rows_that_changed_are_drawn_before_and_after(repaired: ltn.repair.R
 
 
 def test_of_many_rows_some_are_drawn_and_the_others_counted(repaired: ltn.repair.Repaired) -> None:
-    figure = ltn.plot.repair(repaired, "is", most=2)
+    figure: Any = ltn.plot.repair(repaired, "is", most=2)
     assert figure.axes[0].images[0].get_array().shape == (2, 3)
     assert figure.get_supxlabel() == "1 more row changed."
-    chosen = ltn.plot.repair(repaired, "is(x, b)", rows=[0, 3])
+    chosen: Any = ltn.plot.repair(repaired, "is(x, b)", rows=[0, 3])
     assert names(chosen.axes[0].get_yticklabels()) == ["x 0", "x 3"]
     np.testing.assert_array_equal(chosen.axes[1].images[0].get_array(), [[0.5], [1.0]])
 
 
 def test_a_repair_that_changes_nothing_and_one_of_a_proposition_are_drawn() -> None:
     theory = theory_of(implications([(0, 1)]), count=2)
-    figure = ltn.plot.repair(theory.repair({"x": [[0.25, 0.75]]}))
+    figure: Any = ltn.plot.repair(theory.repair({"x": [[0.25, 0.75]]}))
     assert figure.axes[0].images[0].get_array().shape == (1, 2)
     theory.proposition("A", 0.25)
     theory.axiom("A")

@@ -36,16 +36,16 @@ ROWS = [
         "`axioms` must be a list of the names of axioms; got 'all'",
     ),
     ("theory.repair(axioms=['al'])", LogicValueError, "The theory has no axiom 'al'; did you mean 'all'?"),
-    ("no_axioms.repair()", LogicValueError, "There is no axiom to repair by"),
+    ("theory.repair(axioms=[])", LogicValueError, "There is no axiom to repair by"),
     (
         "theory.repair({'x': points})",
         LogicValueError,
         "The axiom 'code' is Python code, which cannot be ground",
     ),
     (
-        "theory.repair(axioms=['all'])",
+        rules("forall x: is(x, a)", more="t.repair()"),
         LogicValueError,
-        "The axiom 'all' cannot be ground into clauses: The variable 'x' has no individuals",
+        "The axiom 'axiom_1' cannot be ground into clauses: The variable 'x' has no individuals",
     ),
     (
         "theory.repair({'x': points}, axioms=['all'], semantics=ltn.semantics.product.replace(And=lambda a, b: a * b))",
@@ -66,10 +66,10 @@ ROWS = [
     ),
     (
         rules(
-            more="r = t.signature.domains['rows']; t.function('f', r, r, lambda v: v); t.axiom('forall x: is(f(x), a)'); t.repair({'x': [[0.5] * 6]})"
+            more="r = t.signature.domains['rows']; t.function('g', r, r, lambda v: v); t.axiom('forall x: is(g(x), a)'); t.repair({'x': [[0.5] * 6]})"
         ),
         LogicValueError,
-        "`is(f(x), a)` is about `f(x)`, and only variables and constants have outputs that are repaired",
+        "`is(g(x), a)` is about `g(x)`, and only variables and constants have outputs that are repaired",
     ),
     (
         rules(
