@@ -1,4 +1,4 @@
-"""A Keras layer at the end of a classifier whose outputs then break no implication."""
+"""A Keras layer at the end of a classifier: its outputs break no implication, and other clauses less."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from ltn.checks import check_choice, check_layer_name
+from ltn.checks import check_choice, check_layer_name, check_whole
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.questions import Knowledge
 from ltn.repair.grounding import chosen
-from ltn.repair.hierarchy import Hierarchy
 from ltn.repair.order import Order
+from ltn.repair.parallel import Refinement
+from ltn.repair.repair import check_q
+from ltn.repair.row_rules import RowRules
 
 # Of outputs for each row the nearest ones take a search, which no graph has.
 DIRECTIONS = ("raise", "lower")
@@ -30,18 +32,24 @@ class Repair(keras.Layer):
         y_b = max {x_a : a ->* b}
 
     with "lower" the minimum over all that it implies. An output is one of the inputs: coherence is exact in
-    every precision; and since a sigmoid is monotone, the layer may stand before it, or behind.
-    Gradients go to the input that an output is, or to equal ones in parts.
+    every precision; and since a sigmoid is monotone, the layer may stand before it, or behind. Gradients go
+    to the input that an output is, or to equal ones in parts.
+
+    Other clauses are refined, for truths in [0, 1]: in each of some `rounds` each broken clause asks for its
+    smallest change to be true to `q`, and for each column the largest that is asked for is made. Most are
+    satisfied then, and none for certain: that takes the search of `theory.repair`.
 
     The columns are those of a predicate of a row and a known individual, as `is(x, c)`, in the order of the
     individuals; or of predicates of a row, as `dog(x)`, in the order of the outputs of the network that they
     are heads of, or else in that of their declaration.
 
     Args:
-        theory: its axioms are the rules, as those of `theory.repair`; here they are implications between
-            outputs of a row. The layer keeps what they say now, and not the theory.
+        theory: its axioms are the rules, as those of `theory.repair`; here they say the same of each row.
+            The layer keeps what they say now, and not the theory.
         direction: "raise" or "lower".
         axioms: the rules, by name; all that are active by default.
+        q: how true clauses are to be that are no implications between atoms.
+        rounds: how often these are refined.
         kwargs: of every Keras layer, as `name`.
 
     >>> import ltn
@@ -61,56 +69,69 @@ class Repair(keras.Layer):
 
     def __init__(
         self,
-        theory: Knowledge | Hierarchy,
+        theory: Knowledge | RowRules,
         direction: str = "raise",
         axioms: Sequence[str | Axiom] | None = None,
+        q: float = 0.95,
+        rounds: int = 10,
         **kwargs: Any,
     ):
         check_layer_name(kwargs.get("name"))
         super().__init__(**kwargs)
         self.direction = check_choice("direction", direction, DIRECTIONS)
-        if not isinstance(theory, Hierarchy):
+        if not isinstance(theory, RowRules):
             if not hasattr(theory, "axiom_list"):
                 raise LogicTypeError(f"`theory` must be an ltn.Theory; got {theory!r}.")
-            theory = Hierarchy.of(theory, chosen(theory, axioms))
-        self.hierarchy: Hierarchy = theory
-        pairs = [(a, b) if direction == "raise" else (b, a) for a, b in self.hierarchy.pairs]
-        self._steps = Steps(Order(self.hierarchy.columns, pairs))
+            theory = RowRules.of(theory, chosen(theory, axioms))
+        self.rules: RowRules = theory
+        self.q = check_q(q)
+        self.rounds = check_whole("rounds", rounds, "a number of rounds", least=0)
+        pairs = [(a, b) if direction == "raise" else (b, a) for a, b in self.rules.pairs]
+        self._steps = Steps(Order(self.rules.columns, pairs))
+        self._refinement = Refinement(self.rules, self.q) if self.rules.clauses else None
 
     def build(self, input_shape: Any) -> None:
         """Check the number of columns."""
-        if len(input_shape) < 2 or input_shape[-1] != self.hierarchy.columns:
+        if len(input_shape) < 2 or input_shape[-1] != self.rules.columns:
             raise LogicValueError(
-                f"The rules are about {self.hierarchy.columns} outputs, so that the classifier must return "
-                f"the shape (n, {self.hierarchy.columns}); got {tuple(input_shape)}."
+                f"The rules are about {self.rules.columns} outputs, so that the classifier must return "
+                f"the shape (n, {self.rules.columns}); got {tuple(input_shape)}."
             )
         super().build(input_shape)
 
     def call(self, inputs: Any) -> Any:
-        """The outputs that break no implication, of the shape of the inputs."""
+        """The repaired outputs, of the shape of the inputs."""
+        values = tf.transpose(tf.reshape(inputs, [-1, self.rules.columns]))
+        for _ in range(self.rounds if self._refinement else 0):
+            values = self._refinement.apply(self._coherent(values))
+        found = tf.reshape(tf.transpose(self._coherent(values)), tf.shape(inputs))
+        return tf.ensure_shape(found, inputs.shape)
+
+    def _coherent(self, values: tf.Tensor) -> tf.Tensor:
+        """Coherent values, (columns, rows)."""
         if self._steps.are_none:
-            return tf.identity(inputs)
-        sign = 1.0 if self.direction == "raise" else -1.0
-        values = tf.cast(sign, inputs.dtype) * inputs
-        columns = self.hierarchy.columns
-        found = self._steps.maxima(tf.transpose(tf.reshape(values, [-1, columns])))
-        found = tf.reshape(tf.transpose(found), tf.shape(inputs))
-        return tf.ensure_shape(tf.cast(sign, inputs.dtype) * found, inputs.shape)
+            return values
+        return self._steps.maxima(values) if self.direction == "raise" else -self._steps.maxima(-values)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """The shape of the inputs."""
         return input_shape
 
     def get_config(self) -> dict[str, Any]:
-        """The rules as pairs of columns, and the direction."""
-        rules = {"rules": self.hierarchy.get_config(), "direction": self.direction}
-        return super().get_config() | rules
+        """The rules as columns, and how they are kept."""
+        own = {
+            "rules": self.rules.get_config(),
+            "direction": self.direction,
+            "q": self.q,
+            "rounds": self.rounds,
+        }
+        return super().get_config() | own
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Repair:
         """The layer of a configuration."""
-        rest = {name: value for name, value in config.items() if name not in ("rules", "direction")}
-        return cls(Hierarchy.from_config(config["rules"]), config["direction"], **rest)
+        rest = {name: value for name, value in config.items() if name != "rules"}
+        return cls(RowRules.from_config(config["rules"]), **rest)
 
 
 class Steps:

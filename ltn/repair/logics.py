@@ -104,6 +104,10 @@ _LOGICS: dict[type[Any], Logic] = {
 }
 
 
+# Their names.
+LOGICS = tuple(logic.name for logic in _LOGICS.values())
+
+
 def logic_of(semantics: BaseSemantics) -> Logic:
     """The logic of a semantics, which its conjunction tells."""
     if semantics.space == "log":

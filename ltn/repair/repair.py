@@ -86,7 +86,7 @@ def repair(
       predicate  individuals  from    to axiom
     0        is  (0, animal)  0.25  0.75  dogs
     """
-    _check_q(q)
+    check_q(q)
     check_choice("direction", direction, DIRECTIONS)
     if decode is not None and decode != "crisp":
         raise LogicValueError(f'`decode` must be "crisp", or None for truths; got {decode!r}.')
@@ -102,7 +102,9 @@ def repair(
     return Repaired(rules, before, solution, aim, None if decoder is None else decoder.gap)
 
 
-def _check_q(q: Any) -> None:
+def check_q(q: Any) -> float:
+    """The truth that rules are to have; raise unless it is one."""
     is_number = isinstance(q, numbers.Real) and not isinstance(q, bool)
     if not is_number or not 0.5 < q <= 1.0:
         raise LogicValueError(f"`q` must be a number above 0.5, and at most 1; got {q!r}.")
+    return float(q)

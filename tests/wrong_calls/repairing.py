@@ -122,9 +122,11 @@ ROWS = [
         "so that the classifier must return the shape (n, 6); got (2, 3)",
     ),
     (
-        rules("forall x: is(x, a) | is(x, b)", more="ltn.Repair(t)"),
+        rules(
+            more="t.variable('y', t.signature.domains['rows']); t.axiom('forall x, y: is(x, a) -> is(y, a)'); ltn.Repair(t)"
+        ),
         LogicValueError,
-        "The axiom 'axiom_1' is not made of implications between outputs of one row",
+        "The axiom 'axiom_1' is not about the outputs of one row",
     ),
     (
         rules(
@@ -141,9 +143,24 @@ ROWS = [
         "The columns of a classifier are the outputs of one predicate of a row and known individuals",
     ),
     (
-        "ltn.Repair.from_config({'rules': {'columns': 2, 'pairs': [[0, 2]]}, 'direction': 'raise'})",
+        "ltn.Repair.from_config({'rules': {'columns': 2, 'pairs': [[0, 2]], 'clauses': [], 'logic': 'min'}})",
         LogicValueError,
         "An implication is between two of 2 columns; got [0, 2]",
+    ),
+    (
+        "ltn.Repair.from_config({'rules': {'columns': 2, 'pairs': [], 'clauses': [[0, 2]], 'logic': 'min'}})",
+        LogicValueError,
+        "A clause has literals from 1 to 2, or negated; got [0, 2]",
+    ),
+    (
+        "ltn.Repair.from_config({'rules': {'columns': 2, 'pairs': [], 'clauses': [], 'logic': 'max'}})",
+        LogicValueError,
+        "`logic` must be 'min' or 'product' or 'Lukasiewicz'; got 'max'",
+    ),
+    (
+        rules("forall x: is(x, a) -> is(x, b)", more="ltn.Repair(t, rounds=-1)"),
+        LogicValueError,
+        "`rounds` must be a number of rounds, at least 0; got -1",
     ),
     ("plot.repair(3)", LogicTypeError, "`repaired` is what theory.repair(data) returned; got 3"),
     (

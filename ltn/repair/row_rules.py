@@ -1,4 +1,4 @@
-"""Rules that say the same of each row of data: implications between the columns of a classifier's output."""
+"""Rules that say the same of each row of data: clauses over the columns of a classifier's output."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ltn.checks import check_choice
 from ltn.errors import LogicValueError
 from ltn.knowledge import questions
 from ltn.knowledge.axioms import Axiom
@@ -18,38 +19,49 @@ from ltn.language import Domain
 from ltn.language.forms import check_form
 from ltn.language.names import list_names
 from ltn.repair.grounding import Rules, ground
+from ltn.repair.logics import LOGICS, logic_of
 
-_FORM = {"columns": int, "pairs": [[int]]}
+_FORM = {"columns": int, "pairs": [[int]], "clauses": [[int]], "logic": str}
 
 
-class Hierarchy(NamedTuple):
-    """Implications between columns.
+class RowRules(NamedTuple):
+    """Clauses over columns.
 
     Attributes:
         columns: how many columns there are.
-        pairs: (a, b) for each a -> b.
+        pairs: (a, b) for each implication a -> b.
+        clauses: all others: of each literal the number of the column, from 1 up, with a minus sign where it
+            is negated.
+        logic: the name of the logic in which these are true to a degree.
     """
 
     columns: int
     pairs: tuple[tuple[int, int], ...]
+    clauses: tuple[tuple[int, ...], ...] = ()
+    logic: str = "product"
 
     def get_config(self) -> dict[str, Any]:
-        """The hierarchy for JSON."""
-        return {"columns": self.columns, "pairs": [list(pair) for pair in self.pairs]}
+        """The rules for JSON."""
+        pairs, clauses = ([list(each) for each in those] for those in (self.pairs, self.clauses))
+        return {"columns": self.columns, "pairs": pairs, "clauses": clauses, "logic": self.logic}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Hierarchy:
-        """The hierarchy that `get_config` wrote."""
-        check_form(config, _FORM, "hierarchy")
-        columns, pairs = config["columns"], config["pairs"]
+    def from_config(cls, config: dict[str, Any]) -> RowRules:
+        """The rules that `get_config` wrote."""
+        check_form(config, _FORM, "rules")
+        columns, pairs, clauses = config["columns"], config["pairs"], config["clauses"]
         for pair in pairs:
             if len(pair) != 2 or not all(0 <= column < columns for column in pair):
                 raise LogicValueError(f"An implication is between two of {columns} columns; got {pair}.")
-        return cls(columns, tuple((a, b) for a, b in pairs))
+        for clause in clauses:
+            if not clause or not all(1 <= abs(literal) <= columns for literal in clause):
+                raise LogicValueError(f"A clause has literals from 1 to {columns}, or negated; got {clause}.")
+        check_choice("logic", config["logic"], LOGICS)
+        return cls(columns, tuple((a, b) for a, b in pairs), tuple(map(tuple, clauses)), config["logic"])
 
     @classmethod
-    def of(cls, theory: Knowledge, axioms: Sequence[Axiom]) -> Hierarchy:
-        """What axioms say of each row; raises where they say something else than implications."""
+    def of(cls, theory: Knowledge, axioms: Sequence[Axiom]) -> RowRules:
+        """What axioms say of each row; raises where they say something of several."""
         nothing = questions.evaluation_for(theory, Question(None, None, None, {})).groundings
         data = {
             name: _any_row(domain)
@@ -60,19 +72,24 @@ class Hierarchy(NamedTuple):
         _check_same_for_all(rules, data)
         row, column, count = _columns(theory, rules)
         clauses, are_implications = rules.clauses, rules.clauses.are_implications()
-        pairs = dict[tuple[int, int], None]()
+        pairs, others = dict[tuple[int, int], None](), dict[tuple[int, ...], None]()
         for clause, (first, last) in enumerate(itertools.pairwise(clauses.starts)):
-            # The negated literal, the antecedent, first.
-            atoms = clauses.atoms[first:last][np.argsort(clauses.signs[first:last])]
-            if not are_implications[clause] or len(set(row[atoms].tolist())) > 1:
+            atoms, signs = clauses.atoms[first:last], clauses.signs[first:last]
+            if len(set(row[atoms].tolist())) != 1:
                 axiom, _ = rules.describe(clause)
                 raise LogicValueError(
-                    f"The axiom '{axiom}' is not made of implications between outputs of one row. A layer "
-                    "keeps hierarchies: name the axioms that are some, as ltn.Repair(theory, axioms=[...]); "
-                    "theory.repair(data) repairs by all."
+                    f"The axiom '{axiom}' is not about the outputs of one row. Name the axioms that are, as "
+                    "ltn.Repair(theory, axioms=[...]); theory.repair(data) repairs by all."
                 )
-            pairs[int(column[atoms[0]]), int(column[atoms[1]])] = None
-        return cls(count, tuple(pairs))
+            if are_implications[clause]:
+                # The negated literal is the antecedent.
+                antecedent, consequent = column[atoms[np.argsort(signs)]].tolist()
+                pairs[antecedent, consequent] = None
+            else:
+                literals = np.where(signs, 1, -1) * (1 + column[atoms])
+                others[tuple(literals.tolist())] = None
+        logic = logic_of(theory.semantics).name if others else "product"
+        return cls(count, tuple(pairs), tuple(others), logic)
 
 
 def _any_row(domain: Domain) -> NDArray[np.float32]:
