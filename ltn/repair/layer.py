@@ -102,8 +102,9 @@ class Repair(keras.Layer):
     def call(self, inputs: Any) -> Any:
         """The repaired outputs, of the shape of the inputs."""
         values = tf.transpose(tf.reshape(inputs, [-1, self.rules.columns]))
-        for _ in range(self.rounds if self._refinement else 0):
-            values = self._refinement.apply(self._coherent(values))
+        if self._refinement is not None:
+            for _ in range(self.rounds):
+                values = self._refinement.apply(self._coherent(values))
         found = tf.reshape(tf.transpose(self._coherent(values)), tf.shape(inputs))
         return tf.ensure_shape(found, inputs.shape)
 

@@ -104,7 +104,19 @@ class Outputs:
 
     def knows(self, atom: Node) -> bool:
         """Whether the atom is about individuals that the outputs are about."""
-        return all(name in self._of for name in _arguments(atom)) and self.block(atom) in self.tables
+        if not isinstance(atom, Apply | Name):
+            return False
+        return all(map(self._is_among, _arguments(atom))) and self.block(atom) in self.tables
+
+    def _is_among(self, name: str) -> bool:
+        """Whether a variable or a constant stands for individuals of outputs, also one that no rule has."""
+        is_given = name in self.signature.variables and self.groundings.source(name) is not None
+        if name not in self._of and (is_given or name in self.signature.constants):
+            pool, places = self._find(name)
+            if pool in self._members and np.isin(places, self._members[pool]).all():
+                self._of[name] = pool, places
+                self.places[name] = np.searchsorted(self._members[pool], places)
+        return name in self._of
 
     def numbers(self, atom: Node, where: dict[str, Any]) -> Places:
         """The numbers of an atom, for the individuals of its variables that stand at some places."""

@@ -170,7 +170,7 @@ class Reader:
         """A quantifier over known individuals: the conjunction, disjunction or count of its instances."""
         places: list[Bound] = [()]
         for group in node.groups:
-            size = min(map(self._count, group))
+            size = min(self._count(node, variable) for variable in group)
             if len(places) * size * max(map(_size, below)) > _MOST_LEAVES:
                 raise LogicValueError(
                     f"`{node}` has more than {_MOST_LEAVES:,} instances: let it range over fewer individuals"
@@ -203,11 +203,12 @@ class Reader:
         bounds = QUANTIFIERS[node.kind].of_count(node.count)
         return Counted(bounds.get("least", 0), bounds.get("most"), tuple(holds), tuple(fails[0]))
 
-    def _count(self, variable: str) -> int:
+    def _count(self, node: Quantifier, variable: str) -> int:
         """How many individuals a quantifier inside of an axiom unfolds to."""
         if self._kind_of(variable) == "data":
             raise LogicValueError(
-                f"'{variable}' ranges over data inside of it, and only a `forall` at its front does"
+                f"in `{node}` the variable '{variable}' ranges over data, which only a `forall` at the front "
+                "does"
             )
         return self.world.groundings.count(variable) or 0
 

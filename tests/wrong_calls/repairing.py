@@ -62,7 +62,7 @@ ROWS = [
             more="t.variable('y', t.signature.domains['rows']); t.axiom('forall x: is(x, a) | (exists y: is(y, b))'); t.repair({'x': [[0.5] * 6], 'y': [[0.5] * 6]})"
         ),
         LogicValueError,
-        "'y' ranges over data inside of it, and only a `forall` at its front does",
+        "in `exists y: is(y, b)` the variable 'y' ranges over data, which only a `forall` at the front does",
     ),
     (
         rules(
