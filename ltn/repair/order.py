@@ -22,8 +22,10 @@ class Order:
     """Implications between some atoms: each pair is (a, b) of a -> b.
 
     Attributes:
-        group: which atoms imply each other, by the number of their group; groups ascend along implications.
-        levels: the pairs of groups in an order in which one pass over them is enough.
+        group: the group of each atom: atoms that imply each other. Groups ascend along implications.
+        sizes: how many atoms each group has.
+        pairs: the implications between groups, so ordered that one pass over them is enough.
+        is_trivial: whether there are none, between atoms either.
     """
 
     def __init__(self, count: int, pairs: Sequence[tuple[int, int]]):
@@ -31,10 +33,6 @@ class Order:
         between = {(int(self.group[a]), int(self.group[b])) for a, b in pairs}
         self.pairs = sorted((a, b) for a, b in between if a != b)
         self.is_trivial = not len(pairs)
-
-    def is_kept(self, truths: Truths) -> NDArray[np.bool_]:
-        """Whether each row of truths, (rows, atoms), is coherent."""
-        return np.asarray((self.raised(truths) == truths).all(axis=1))
 
     def restore(self, truths: Truths, direction: str) -> Truths:
         """The coherent truths of rows, (rows, atoms): the least not below, greatest not above, or nearest."""

@@ -52,7 +52,8 @@ def repair(
     - Where outputs hang together by implications between atoms alone, the result is exact: it has the
       `direction`. Others are refined: each broken clause in turn gets the smallest sum of changes. If after
       50 rounds one is still broken, labels that satisfy all are searched, and literals move towards them.
-    - Where rules exclude each other, one of each smallest conflict is given up, and `conflicts` tells.
+    - Where rules exclude each other, one of each conflict is given up, and `conflicts` tells.
+    - The search takes back 100 000 decisions at most. What it has not decided then, `undecided` tells.
 
     Args:
         theory: the theory.

@@ -109,6 +109,24 @@ def test_facts_may_exclude_a_rule_alone() -> None:
     assert theory.repair({"x": np.ones((1, 6))}).conflicts.axiom.tolist() == ["none"]
 
 
+def test_what_a_search_does_not_decide_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ltn.repair.search.MOST_DECISIONS", 0)
+    # Of both truths of a and b each combination is excluded: no clause forces anything at first.
+    signs = ["", "~"]
+    theory = theory_of(
+        [f"forall x: {one}is(x, a) | {two}is(x, b)" for one in signs for two in signs], count=2
+    )
+    found = theory.repair({"x": [[0.5, 0.5]]})
+    assert found.conflicts.empty
+    assert list(found.undecided.columns) == ["axiom", "individuals"]
+    assert set(found.undecided.individuals) == {(0,)}
+    monkeypatch.undo()
+    found = theory.repair({"x": [[0.5, 0.5]]})
+    # Two of the four are an order, and its reverse: a and b are equal.
+    assert sorted(found.conflicts.axiom) == ["axiom_1", "axiom_2", "axiom_3", "axiom_4"]
+    assert found.undecided.empty
+
+
 @given(RULES, TRUTHS)
 def test_labels_are_the_most_likely_of_all_that_break_no_rule(
     rules: list[Literals], truths: list[float]
