@@ -99,14 +99,11 @@ def chosen(theory: Knowledge, axioms: Sequence[str | Axiom] | None) -> list[Axio
 def ground(evaluation: Evaluation, axioms: Sequence[Axiom]) -> Rules:
     """The clauses of axioms; raises for an axiom that cannot be ground, and tells where."""
     trees = [axiom.tree for axiom in axioms if axiom.tree is not None]
-    written_out = evaluation.groundings.signature.write_out(trees)
-    world = evaluation.world
-    if written_out.copies:
-        world = world._replace(groundings=world.groundings.with_copies(written_out.copies))
+    world, nodes = evaluation.write_out(trees)
     world = world._replace(space=TruthSpace(world.space.semantics))
     reader = Reader(world, evaluation.plans.memory)
     found: list[tuple[Axiom, list[Quantifier], Template]] = []
-    for axiom, node in zip(axioms, written_out.nodes, strict=True):
+    for axiom, node in zip(axioms, nodes, strict=True):
         found += [(axiom, *each) for each in _naming(axiom, partial(_read, reader, node))]
     outputs = Outputs(world, list(dict.fromkeys(leaf.node for _, _, each in found for leaf in each.atoms)))
     parts: list[Part] = []

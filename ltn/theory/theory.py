@@ -341,7 +341,6 @@ class Theory(keras.Model):
     repair = repair
 
     # Saving
-
     save = writing.save
     save_weights = writing.save_weights
     export = serving.export

@@ -12,6 +12,7 @@ from tests.repair.rules import NAMES, theory_of
 
 AXIOMS = """\
 define parent(x, l): exists k where below(l, k): is(x, k)
+define two_below(k, l): exists k3: below(k, k3) & below(k3, l)
 forall x, k, l where below(k, l): is(x, k) -> is(x, l)
 forall x, k: below(k, f) -> (is(x, k) <-> is(x, f))
 forall x: exists k where below(k, f): is(x, k)
@@ -22,6 +23,8 @@ forall x, l: ~(at least 2 k where below(k, l): ~is(x, k))
 forall x: at most 1 k: is(x, k) & big(x)
 forall x: (forall k: is(x, k) xor below(k, f)) | is(x, c)
 forall x: parent(x, a) | big(x)
+forall x, k, l where two_below(k, l): is(x, k) -> is(x, l)
+forall x, k: two_below(k, f) -> is(x, k)
 (forall x: is(x, a)) & (forall x where ~big(x): is(x, b) & ~is(x, c))
 forall diag(x, m): is(x, m)
 forall x, y: is(x, a) & is(y, b) -> is(x, c) | ~is(y, c)
@@ -38,7 +41,7 @@ def theory() -> ltn.Theory:
     theory = theory_of([], "godel")
     classes, rows = theory.signature.domains["classes"], theory.signature.domains["rows"]
     theory.variable("y", rows)
-    theory.variables("k2, m", classes)
+    theory.variables("k2, k3, m", classes)
     theory.constant("x1", rows, [1.0, 0.0, 0.0, 1.0, 0.0, 1.0], trainable=False)
     theory.relation("below", (classes, classes), [("a", "c"), ("b", "c"), ("c", "f"), ("d", "f")])
     theory.predicate("big", rows, lambda row: row[:, 3] > 0.5)
