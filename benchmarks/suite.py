@@ -119,6 +119,7 @@ def workloads() -> list[Workload]:
         quantifier(),
         *(finite(title, task) for title, task in (("smokers", "smokers"), ("addition, 1 digit", "single"))),
         knowledge(),
+        repair(),
         reasoning("propositions"),
         reasoning("smokers"),
         *traces(),
@@ -286,6 +287,13 @@ def knowledge() -> Workload:
     return Workload(
         "knowledge, 50 rules", (alone, fixed, balanced), alone.name, (Target(fixed.name, 2.0, alone.name),)
     )
+
+
+def repair() -> Workload:
+    """A classifier of 500 classes, alone and with the layer that keeps their hierarchy."""
+    alone = Program("classifier alone", "repair", "alone", runs_ltn=False)
+    ours = Program("ltn.Repair", "repair", "with_layer")
+    return Workload("repair, 500 classes", (alone, ours), alone.name, (Target(ours.name, 1.5, alone.name),))
 
 
 def reasoning(function: str) -> Workload:

@@ -3,7 +3,7 @@
 Badreddine, d'Avila Garcez, Serafini and Spranger, "Logic Tensor Networks", Artificial Intelligence 303, 2022.
 """
 
-from ltn import _private, callbacks, core, fuzzy_ops, language, plot, reasoning, semantics, utils
+from ltn import _private, callbacks, core, fuzzy_ops, language, plot, reasoning, repair, semantics, utils
 from ltn.core import (
     Constant,
     Expression,
@@ -28,6 +28,7 @@ from ltn.core import (
     undiag,
 )
 from ltn.errors import LogicError, LogicFileError, LogicTypeError, LogicValueError
+from ltn.repair import Repair
 from ltn.semantics import LogSemantics, Semantics, using
 from ltn.theory import Theory, load, with_knowledge
 
@@ -47,6 +48,7 @@ __all__ = [
     "LogicValueError",
     "Predicate",
     "Proposition",
+    "Repair",
     "Semantics",
     "Term",
     "Theory",
@@ -69,6 +71,7 @@ __all__ = [
     "load",
     "plot",
     "reasoning",
+    "repair",
     "semantics",
     "transpose_free_vars",
     "undiag",

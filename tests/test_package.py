@@ -33,6 +33,7 @@ PUBLIC_MODULES = [
     ltn.language,
     ltn.plot,
     ltn.reasoning,
+    ltn.repair,
     ltn.semantics,
     ltn.utils,
     importlib.import_module("ltn.errors"),
@@ -56,6 +57,7 @@ LAYERS = [
     "knowledge",
     "training",
     "reasoning",
+    "repair",
     "theory",
     "callbacks",
     "plot",
@@ -277,5 +279,5 @@ def test_the_metadata() -> None:
     config = configparser.ConfigParser()
     config.read(ROOT / "setup.cfg")
     assert config["metadata"]["name"] == "ltn-keras"
-    assert set(config["options.extras_require"]) == {"examples", "notebooks", "dev", "mutants"}
+    assert set(config["options.extras_require"]) == {"examples", "notebooks", "repair", "dev", "mutants"}
     assert (PACKAGE / "py.typed").exists()

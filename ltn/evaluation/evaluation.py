@@ -161,7 +161,7 @@ class Evaluation:
         Formulas are given as they are written, and errors show them so; their tensors hold values of the
         space. `options` gives each of them the options of quantifiers that its text does not set.
         """
-        world, written_out = self._write_out(nodes)
+        world, written_out = self.write_out(nodes)
         world = self._divide(world, written_out)
         plan = self._plan(world, nodes, written_out, options)
         found = Execution(world, options).run(plan)
@@ -176,7 +176,7 @@ class Evaluation:
 
     def plan(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> Plan:
         """The plan of terms and formulas."""
-        world, written_out = self._write_out(nodes)
+        world, written_out = self.write_out(nodes)
         return self._plan(self._divide(world, written_out), nodes, written_out, options)
 
     def _plan(
@@ -212,7 +212,7 @@ class Evaluation:
 
     def tabulate(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> PlanTable:
         """The plan of terms and formulas, executed to see how large each step is."""
-        world, _ = self._write_out(nodes)
+        world, _ = self.write_out(nodes)
         plan, execution = self.plan(nodes, options), Execution(world, options)
         execution.run(plan)
         return PlanTable.of(plan, execution)
@@ -224,7 +224,7 @@ class Evaluation:
         definition counts as an atom, unless it is to `unfold`.
         """
         own = [options or {}]
-        world, [written_out] = self._write_out([node])
+        world, [written_out] = self.write_out([node])
         actual = self.space.prepare(written_out)
         planner = Planner(world, Settings(traced=True), RULES, self.plans.memory)
         plan = planner.plan_requests(
@@ -267,7 +267,7 @@ class Evaluation:
         Errors show the formula as it was `written`, before it was prepared.
         """
         own, shown = [options or {}], written or node
-        world, [written_out] = self._write_out([node])
+        world, [written_out] = self.write_out([node])
         planner = Planner(world, replace(self.settings, dense=False, chunk=None), RULES, self.plans.memory)
         frame: dict[str, str] = {}
         body, guards = self.space.prepare(written_out), []
@@ -321,7 +321,7 @@ class Evaluation:
     def _is_formula(self, node: Node) -> bool:
         return self.groundings.signature.sort_of(node).is_formula
 
-    def _write_out(self, nodes: Sequence[Node]) -> tuple[World, list[Node]]:
+    def write_out(self, nodes: Sequence[Node]) -> tuple[World, list[Node]]:
         """The nodes without definitions, and the world in which they have their variables."""
         found = self.groundings.signature.write_out(nodes)
         if not found.copies and not found.crisp:

@@ -12,6 +12,7 @@ from ltn.plot.graphs import relation
 from ltn.plot.heat_maps import heat_map
 from ltn.plot.histograms import histogram
 from ltn.plot.reasoning import penalty, search
+from ltn.plot.repairs import repair
 from ltn.plot.surfaces import surface
 from ltn.plot.trees import tree
 
@@ -22,6 +23,7 @@ __all__ = [
     "histogram",
     "penalty",
     "relation",
+    "repair",
     "report",
     "search",
     "surface",

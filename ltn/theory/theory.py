@@ -30,6 +30,7 @@ from ltn.knowledge.satisfaction import satisfaction, truths_by_name
 from ltn.knowledge.seeds import Seeds
 from ltn.language import Domain, Node, Signature
 from ltn.reasoning import consequence
+from ltn.repair.repair import repair
 from ltn.semantics import BaseSemantics
 from ltn.theory import descriptions, ranking, reports, restoring, saving, serving, writing
 from ltn.training.trainer import Trainer
@@ -334,13 +335,12 @@ class Theory(keras.Model):
             raise LogicTypeError(f"`print_fn` is a function of a text, as print; got {print_fn!r}.")
         print_fn(descriptions.summary(self.name, self.count_params(), self.knowledge))
 
-    # Reasoning
-
+    # Reasoning, and repairing
     entails = consequence.entails
     bounds = consequence.bounds
+    repair = repair
 
     # Saving
-
     save = writing.save
     save_weights = writing.save_weights
     export = serving.export

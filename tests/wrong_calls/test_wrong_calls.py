@@ -18,6 +18,7 @@ from tests.wrong_calls import (
     questions,
     raises,
     reasoning,
+    repairing,
     saving,
     semantics,
     training,
@@ -33,6 +34,7 @@ ROOMS = (
     questions,
     training,
     reasoning,
+    repairing,
     saving,
     pictures,
 )
