@@ -174,8 +174,17 @@ class Groundings:
         # would have to meet again.
         twin._found = {source: found for source, found in self._found.items() if source[0] == "gathered"}
         twin._shared = self._shared
-        twin._slices = dict.fromkeys(variables, (start, size))
+        twin._slices = {**self._slices, **dict.fromkeys(variables, (start, size))}
         return twin
+
+    def whole(self) -> Groundings:
+        """These groundings without slices."""
+        return Groundings(self.signature, self.tables, self.choices, self.data) if self._slices else self
+
+    @property
+    def slice_sizes(self) -> dict[str, int]:
+        """How many individuals the slices of variables have, where that is known."""
+        return {name: size for name, (_, size) in self._slices.items() if isinstance(size, int)}
 
     def tables_of(self, names: Collection[str]) -> list[Individuals]:
         """The tables of constants that some variables and constants depend on."""

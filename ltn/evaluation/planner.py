@@ -106,6 +106,7 @@ class Settings:
         dense: whether guards go into the aggregators as masks, so that all shapes stay static, which
             XLA needs; else the tuples of a guard are found first, and the body is evaluated for them only.
         chunk: how many combinations of individuals the outermost quantifiers evaluate at once; None for all.
+        limit: about how many bytes the values of each formula may take, without `chunk`; None for any number.
         traced: whether the body of each guarded quantifier is also evaluated for the selected tuples alone,
             so that it can be shown.
         sampled: whether quantifiers that are written with `sample` draw so many tuples; else they take all.
@@ -114,6 +115,7 @@ class Settings:
 
     dense: bool = False
     chunk: int | None = None
+    limit: int | None = None
     traced: bool = False
     sampled: bool = False
     sample: int | None = None

@@ -12,6 +12,7 @@ from ltn import semantics as semantics_module
 from ltn.checks import check_whole
 from ltn.core import Formula, Term
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.evaluation import batches
 from ltn.evaluation.evaluation import Evaluation, groups_of
 from ltn.evaluation.groundings import ROW_WEIGHTS, Groundings, LabelledData
 from ltn.evaluation.plan import Options, Sampling
@@ -73,12 +74,19 @@ class Question(NamedTuple):
 
 
 def answer(
-    knowledge: Knowledge, query: str | Node, question: Question, chunk: int | None = None
+    knowledge: Knowledge,
+    query: str | Node,
+    question: Question,
+    chunk: int | None = None,
+    limit: int | None = None,
 ) -> Formula | Term:
-    """The grounding of a formula or a term over its free variables, in order of appearance."""
+    """The grounding of a formula or a term over its free variables, in order of appearance.
+
+    `limit` is about how many bytes it may take; None for any number.
+    """
     tree = read_query(knowledge, query, diagonals=True)
     evaluation = evaluation_for(knowledge, question, chunk)
-    [value] = evaluation.ground([tree])
+    [value] = batches.ground(evaluation, [tree], limit=limit)
     if knowledge.signature.check(tree).is_formula:
         value = Formula(evaluation.space.truth(value.tensor), value.free_vars)
     value.text = str(tree)
