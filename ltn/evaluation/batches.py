@@ -19,7 +19,7 @@ from ltn.errors import LogicError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation, groups_of, sizes_of
 from ltn.evaluation.footprint import Footprint, Group
 from ltn.evaluation.frames import Places
-from ltn.evaluation.plan import Options, with_formula
+from ltn.evaluation.plan import Options, samples_in, with_formula
 from ltn.language import Node, Quantifier
 from ltn.language.names import FORALL, axis_text
 from ltn.language.statements import Diagonals
@@ -45,12 +45,12 @@ def ground(
     The answers themselves must fit. So must what the networks and axioms that are Python code keep inside, of
     which nothing is known.
     """
-    if limit is None or not nodes or _are_small(evaluation, nodes, limit):
+    if limit is None or not nodes or _are_small(evaluation, nodes, options, limit):
         return evaluation.ground(nodes, options)
     if len(nodes) > 1 or not evaluation.groundings.signature.free_variables(nodes[0]):
         return evaluation.within(max(limit // len(nodes), 1)).ground(nodes, options)
     [node] = nodes
-    footprint = footprint_of(evaluation, node)
+    footprint = footprint_of(evaluation, node, options)
     _check_answer(evaluation, node, footprint, limit)
     group, rows = _slice(footprint, limit)
     label, count = (group[0] if len(group) == 1 else axis_text(group)), footprint.size(group)
@@ -72,10 +72,11 @@ def least_true(
 
     Those that are equally true come in the order of the individuals. Errors show the formula as `written`.
     """
-    front, body = [], node
-    while isinstance(body, Quantifier) and body.kind == FORALL.name:
-        front.append(body)
-        body = body.body
+    front, body, [drawn] = [], node, evaluation.write_out([node], [options])[1]
+    # What a definition quantifies is not at the front of the formula.
+    while isinstance(body, Quantifier) and isinstance(drawn, Quantifier) and drawn.kind == FORALL.name:
+        front.append(drawn)
+        body, drawn = body.body, drawn.body
     # Of a sample each slice would draw as many as the whole.
     is_sampled = evaluation.settings.sampled and any(each.sample is not None for each in front)
     groups = [group for each in front for group in each.groups]
@@ -83,7 +84,7 @@ def least_true(
     if not groups or is_sampled:
         return _least(evaluation, {}, node, options, written, most)
     try:
-        footprint = footprint_of(evaluation, node, groups, len(front))
+        footprint = footprint_of(evaluation, node, [options], groups, len(front))
         group, rows = _slice(footprint, limit)
         count = footprint.size(group)
     except LogicError as error:
@@ -99,10 +100,14 @@ def least_true(
 
 
 def footprint_of(
-    evaluation: Evaluation, node: Node, groups: Sequence[Group] | None = None, front: int = 0
+    evaluation: Evaluation,
+    node: Node,
+    options: Sequence[Options] = (),
+    groups: Sequence[Group] | None = None,
+    front: int = 0,
 ) -> Footprint:
     """The footprint of a formula or term; its variables that are free, or at its front, are in groups."""
-    world, [written_out] = evaluation.write_out([node])
+    world, [written_out] = evaluation.write_out([node], options)
     groundings = world.groundings
     planner = evaluation.planner(world._replace(groundings=groundings.whole()))
     body = evaluation.on(groundings).prepare(written_out)
@@ -118,14 +123,18 @@ def slices(count: int, rows: int) -> Iterator[tuple[int, int]]:
     return ((start, min(rows, count - start)) for start in range(0, count, rows))
 
 
-def _are_small(evaluation: Evaluation, nodes: Sequence[Node], limit: int) -> bool:
+def _are_small(evaluation: Evaluation, nodes: Sequence[Node], options: Sequence[Options], limit: int) -> bool:
     groundings = evaluation.groundings
     kinds = tuple(groundings.source(name) for name in groundings.signature.variables)
-    key = (tuple(nodes), kinds, sizes_of(groundings), evaluation.settings, limit)
+    drawn = tuple(tuple(samples_in(own).items()) for own in options)
+    key = (tuple(nodes), drawn, kinds, sizes_of(groundings), evaluation.settings, limit)
 
     def measure() -> bool:
         try:
-            footprints = [footprint_of(evaluation, node) for node in nodes]
+            footprints = [
+                footprint_of(evaluation, node, options[number : number + 1])
+                for number, node in enumerate(nodes)
+            ]
         except LogicError:
             # Its evaluation raises it, with what is known there.
             return True

@@ -35,6 +35,7 @@ from ltn.evaluation.planner import (
     owner_of,
 )
 from ltn.evaluation.relations import Relation
+from ltn.evaluation.samples import with_all_samples
 from ltn.evaluation.sharing import share
 from ltn.evaluation.spaces import Space
 from ltn.evaluation.table import PlanTable
@@ -171,7 +172,7 @@ class Evaluation:
         Formulas are given as they are written, and errors show them so; their tensors hold values of the
         space. `options` gives each of them the options of quantifiers that its text does not set.
         """
-        world, written_out = self.write_out(nodes)
+        world, written_out = self.write_out(nodes, options)
         world = self._divide(world, written_out)
         plan = self._plan(world, nodes, written_out, options)
         found = Execution(world, options).run(plan)
@@ -186,7 +187,7 @@ class Evaluation:
 
     def plan(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> Plan:
         """The plan of terms and formulas."""
-        world, written_out = self.write_out(nodes)
+        world, written_out = self.write_out(nodes, options)
         return self._plan(self._divide(world, written_out), nodes, written_out, options)
 
     def _plan(
@@ -223,7 +224,7 @@ class Evaluation:
 
     def tabulate(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> PlanTable:
         """The plan of terms and formulas, executed to see how large each step is."""
-        world, _ = self.write_out(nodes)
+        world, _ = self.write_out(nodes, options)
         plan, execution = self.plan(nodes, options), Execution(world, options)
         execution.run(plan)
         return PlanTable.of(plan, execution)
@@ -278,7 +279,7 @@ class Evaluation:
         Errors show the formula as it was `written`, before it was prepared.
         """
         own, shown = [options or {}], written or node
-        world, [written_out] = self.write_out([node])
+        world, [written_out] = self.write_out([node], own)
         planner = Planner(world, replace(self.settings, dense=False, chunk=None), RULES, self.plans.memory)
         frame: dict[str, str] = {}
         body, guards = self.space.prepare(written_out), []
@@ -336,12 +337,15 @@ class Evaluation:
     def _is_formula(self, node: Node) -> bool:
         return self.groundings.signature.sort_of(node).is_formula
 
-    def write_out(self, nodes: Sequence[Node]) -> tuple[World, list[Node]]:
-        """The nodes without definitions, and the world in which they have their variables."""
-        found = self.groundings.signature.write_out(nodes)
-        if not found.copies:
-            return self.world, found.nodes
-        return self.world._replace(groundings=self.groundings.with_copies(found.copies)), found.nodes
+    def write_out(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> tuple[World, list[Node]]:
+        """The nodes without definitions, and the world in which they have their variables.
+
+        Their quantifiers tell how many tuples they draw, where options or a question do.
+        """
+        found, world = self.groundings.signature.write_out(nodes), self.world
+        if found.copies:
+            world = world._replace(groundings=self.groundings.with_copies(found.copies))
+        return world, with_all_samples(found.nodes, options, self.settings.sample)
 
     def _divide(self, world: World, nodes: Sequence[Node]) -> World:
         """The world in which each replica has all the data that it needs whole."""

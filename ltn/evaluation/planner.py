@@ -18,7 +18,7 @@ from ltn.evaluation import replicas
 from ltn.evaluation.calls import Calls, SharedRun
 from ltn.evaluation.frames import Frame, Frames
 from ltn.evaluation.groundings import Groundings
-from ltn.evaluation.plan import Options, Plan, Recent, Step, Value, World, with_formula
+from ltn.evaluation.plan import Options, Plan, Recent, Step, Value, World, with_formula, without_samples
 from ltn.language import Name, Node, Not, Quantifier, negation_normal_form
 from ltn.language.names import axis_text
 from ltn.language.tree import fold
@@ -302,4 +302,4 @@ def check_same_size(label: str, sizes: Sequence[Any]) -> list[Any]:
 
 def owner_of(number: int, options: Sequence[Options]) -> int | None:
     """The owner of the quantifiers of a formula: itself where it has options of its own."""
-    return number if number < len(options) and options[number] else None
+    return number if number < len(options) and without_samples(options[number]) else None

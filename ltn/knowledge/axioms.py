@@ -13,15 +13,19 @@ from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation
 from ltn.evaluation.plan import Options, Sampling
 from ltn.evaluation.spaces import Space, space_of
-from ltn.fuzzy_ops.base import Operator
 from ltn.knowledge import rule_files
 from ltn.knowledge.axiom_tables import axiom_table
-from ltn.knowledge.hyperparameters import Hyperparameters, check_weight, is_learned, proposition_of
+from ltn.knowledge.hyperparameters import (
+    Hyperparameters,
+    check_options,
+    check_weight,
+    is_learned,
+    proposition_of,
+)
 from ltn.knowledge.language import Language
 from ltn.knowledge.seeds import Seeds
 from ltn.language import Node, Quantifier, Signature, parse
-from ltn.language.diagnostics import locate, span_of_options
-from ltn.language.names import QUANTIFIERS, check_name, list_names, nearest
+from ltn.language.names import check_name, list_names, nearest
 from ltn.language.parser import with_text
 from ltn.semantics import BaseSemantics
 
@@ -154,7 +158,7 @@ class KnowledgeBase:
         self.seeds = Seeds()
         self._axioms: dict[str, Axiom] = {}
         self._share_list: list[float] = []
-        self._shares = self._new_shares()
+        self._renew()
         # How often axioms or operators have changed, for models that compile them into their own steps.
         self.version = 0
         self._subscribers: list[Callable[[], None]] = []
@@ -281,7 +285,9 @@ class KnowledgeBase:
         """Change hyper-parameters of the operators, such as `p_exists=6`; with `axiom=`, of one axiom only.
 
         With its first change a number becomes a variable of the compiled steps: later changes compile nothing
-        again. After an error nothing has changed.
+        again. After an error nothing has changed. `sample_forall=4096` and `sample_exists` let quantifiers of
+        axioms draw so many tuples in each training step, where their text does not tell it; None lets them
+        take all. Shapes depend on it: another number compiles the steps again, the same one does not.
         """
         if axiom is None:
             stale = self.operators.set(values)
@@ -307,7 +313,7 @@ class KnowledgeBase:
             self._adopt(axiom)
         for name, values in own.items():
             operators.set_for(name, self._trees_of(self.find(name)), values)
-        self._shares = self._new_shares()
+        self._renew()
 
     # Evaluation
 
@@ -342,14 +348,17 @@ class KnowledgeBase:
         self._share_list = [axiom.share for axiom in self.axiom_list]
         self._shares.assign(self._share_list)
 
-    def _new_shares(self) -> tf.Variable:
+    def _renew(self) -> None:
+        """Make anew what compiled steps read."""
         # Not when they are evaluated: a tf.function, and the threads of replicas, must not make variables.
         with tf.init_scope():
-            return tf.Variable(self._share_list, trainable=False, dtype=tf.float32)
+            self._shares = tf.Variable(self._share_list, trainable=False, dtype=tf.float32)
+        if self.operators.draws_samples:
+            self.seeds.make()
 
     def _notify(self) -> None:
         self.version += 1
-        self._shares = self._new_shares()
+        self._renew()
         for notify in self._subscribers:
             notify()
 
@@ -373,14 +382,7 @@ class KnowledgeBase:
 
     def check_options(self, formula: Node, text: str) -> None:
         """Raise where a formula, read from a text, sets options of quantifiers that operators lack."""
-        for node in self.space.prepare(formula).walk():
-            if isinstance(node, Quantifier) and node.hyperparameters:
-                operator = getattr(self.semantics, QUANTIFIERS[node.kind].operator)
-                if isinstance(operator, Operator):
-                    try:
-                        operator.check_overrides(**dict(node.hyperparameters))
-                    except LogicError as error:
-                        raise type(error)(locate(str(error), text, span_of_options(node, text))) from None
+        check_options(self.space, formula, text)
 
     def next_name(self, before: Sequence[str] = (), labels: Sequence[str] = ()) -> str:
         """The next "axiom_n" that is not taken: by an axiom, a name `before` it in a text, or a label."""

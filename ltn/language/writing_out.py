@@ -68,7 +68,7 @@ class _Instances:
     def put(self, node: Node, below: tuple[Node, ...]) -> Node:
         """The node on others below it; where it is a use of the definition, the body."""
         if not isinstance(node, Apply) or node.symbol != self.definition.name:
-            return _with_children(node, below)
+            return with_children(node, below)
         if below not in self.known:
             names = (parameter.name for parameter in self.definition.parameters)
             self.known[below] = _substitute(self._body, dict(zip(names, below, strict=True)))
@@ -90,7 +90,7 @@ def _with_own_variables(
     def combine(node: Node, below: tuple[Node, ...]) -> Node:
         if isinstance(node, Name) and node.name in new:
             return replace(node, name=new[node.name])
-        node = _with_children(node, below)
+        node = with_children(node, below)
         if isinstance(node, Quantifier):
             return replace(node, groups=tuple(tuple(new[name] for name in group) for group in node.groups))
         return node
@@ -104,12 +104,12 @@ def _substitute(body: Node, arguments: Mapping[str, Node]) -> Node:
     def combine(node: Node, below: tuple[Node, ...]) -> Node:
         if isinstance(node, Name) and node.name in arguments:
             return arguments[node.name]
-        return _with_children(node, below)
+        return with_children(node, below)
 
     return fold(body, combine)
 
 
-def _with_children(node: Node, children: tuple[Node, ...]) -> Node:
+def with_children(node: Node, children: tuple[Node, ...]) -> Node:
     """The node with other nodes below it."""
     if all(new is old for new, old in zip(children, node.children, strict=True)):
         return node

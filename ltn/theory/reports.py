@@ -13,6 +13,7 @@ from ltn.core import Formula, Term
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation import batches
 from ltn.evaluation.evaluation import groups_of
+from ltn.evaluation.plan import samples_in
 from ltn.evaluation.table import PlanTable
 from ltn.fuzzy_ops.base import as_written
 from ltn.knowledge import questions
@@ -20,9 +21,9 @@ from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.data import Data
 from ltn.knowledge.questions import Knowledge, Question
 from ltn.knowledge.satisfaction import note, satisfaction
-from ltn.knowledge.seeds import draws_samples
 from ltn.language import Node, Quantifier
 from ltn.language.names import PLAIN
+from ltn.language.samples import draws_samples
 from ltn.language.statements import Diagonals
 from ltn.semantics import BaseSemantics
 from ltn.theory.report_frames import Report
@@ -58,7 +59,8 @@ def query(
             `tf.data.Dataset` or `keras.utils.PyDataset` of batches: all rows, which must have an end.
         semantics: other operators than those of training.
         p: the `p` of both quantifiers, where the text sets none.
-        sample: how many tuples each quantifier draws that is written with `sample`; by default all.
+        sample: how many tuples quantifiers draw, those that are written with `sample`; or the outermost ones,
+            where none of the formula is. By default all are taken.
         named: further data by the name of the variable, or hyper-parameters, such as `p_forall=5`.
 
     Returns:
@@ -213,7 +215,7 @@ def plan(
     if not pairs:
         raise LogicValueError("There is no formula to plan: add axioms with theory.axiom(...), or give one.")
     options = [{} if axiom is None else questions.options_of(theory, axiom, question) for _, axiom in pairs]
-    draws = any(draws_samples(tree) for tree, _ in pairs)
+    draws = any(draws_samples(tree) for tree, _ in pairs) or any(map(samples_in, options))
     evaluation = questions.evaluation_for(theory, question, theory.chunk, as_trained=draws)
     with as_written():
         return evaluation.tabulate([node for node, _ in pairs], options)

@@ -23,6 +23,7 @@ from ltn.files import describe
 from ltn.knowledge.axioms import Axiom, AxiomList, KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
 from ltn.knowledge.definitions import define
+from ltn.knowledge.hyperparameters import SAMPLES
 from ltn.knowledge.language import Language
 from ltn.knowledge.satisfaction import satisfaction, truths_by_name
 from ltn.knowledge.seeds import Seeds
@@ -81,7 +82,8 @@ class Theory(keras.Model):
         chunk: how many combinations of individuals a quantifier evaluates at once, so that memory stays
             bounded; values and gradients are the same, and a step takes longer, since gradients compute
             every chunk again. By default all at once.
-        hyperparameters: those of the operators, such as `p_forall=2`, `p_exists=6`, `p_satagg=2`.
+        hyperparameters: those of the operators, such as `p_forall=2`, `p_exists=6`, `p_satagg=2`; and
+            `sample_forall`, `sample_exists`, as `set_hyperparameters` explains them.
 
     Attributes:
         language: what is declared; `domain`, `constants`, `variable`, `predicate`, ... are its methods.
@@ -115,6 +117,7 @@ class Theory(keras.Model):
         chunk: int | None = None,
         **hyperparameters: Any,
     ):
+        samples = {name: hyperparameters.pop(name) for name in SAMPLES if name in hyperparameters}
         operators = semantics_module.get(semantics).with_hyperparameters(**hyperparameters)
         check_layer_name(name)
         super().__init__(name=name)
@@ -124,6 +127,7 @@ class Theory(keras.Model):
         self.individuals: list[Individuals] = []
         self.language = Language(self.symbols, self.propositions, self.individuals)
         self.knowledge = KnowledgeBase(self.language, operators)
+        self.knowledge.set_hyperparameters(**samples)
         self.trainer = Trainer(self, self.knowledge, regularizer)
         self.chunk: int | None = (
             None
@@ -256,7 +260,7 @@ class Theory(keras.Model):
         space, axioms = self.space, self.axiom_list
         data = read_batch(self.signature, inputs)
         dense = self.is_xla and not tf.executing_eagerly()  # XLA knows static shapes only: guards are masks
-        sampling = self.seeds.for_step() if training else None
+        sampling = self.seeds.for_step() if training else self.seeds.for_evaluation()
         evaluation = self.evaluation(space, data, dense, chunk=self.chunk, sampling=sampling)
         limit = None if training else self.memory_limit
         found = satisfaction(axioms, self.options_of, evaluation, self.knowledge.shares, limit)

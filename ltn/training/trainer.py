@@ -23,6 +23,7 @@ from ltn.training import compilation, culprits, distribution
 from ltn.training.feeding import Feeding, introduce
 from ltn.training.finite import FiniteSteps, check_on_nan
 from ltn.training.progress import with_line
+from ltn.training.sampled import SampledSteps
 from ltn.training.steps import EVALUATE, AxiomMeans, CompiledStep, Logs, evaluate
 from ltn.training.trials import Trials
 
@@ -47,6 +48,7 @@ class Trainer:
         self._preparing = threading.Lock()
         # The version of the knowledge base for which a first batch was tried.
         self._tried: int | None = None
+        self._sampled = SampledSteps(model, knowledge)
         self.finite = FiniteSteps(model, self._explain, self.batches)
         knowledge.subscribe(self._renew_functions)
 
@@ -196,8 +198,9 @@ class Trainer:
         """The loss, the satisfaction and the value of each axiom, averaged over batches of the data.
 
         A list in the order of `theory.metrics_names`; with `return_dict=True` a dictionary by name. The data,
-        and `sample_weight`, are as for `fit`.
+        and `sample_weight`, are as for `fit`; `sample`, how many tuples quantifiers draw, is as for `query`.
         """
+        sample = kwargs.pop("sample", None)
         given = {"batch_size": batch_size, **dict(zip(EVALUATE[3:], args, strict=False)), **kwargs}
         if _private.is_validation(kwargs):
             return keras.Model.evaluate(self._model, x, **given)
@@ -205,7 +208,7 @@ class Trainer:
         if given.get("verbose", "auto"):
             given["callbacks"] = with_line(given.get("callbacks"), self._knowledge)
         fed = self._feeding().for_evaluate(x, y, given)
-        with as_logic_errors():
+        with self._sampled.drawing(sample), as_logic_errors():
             found = evaluate(partial(keras.Model.evaluate, self._model), lambda: self.metrics_names, **fed)
         named = found if isinstance(found, dict) else dict(zip(self.metrics_names, found, strict=False))
         note(self._knowledge.axiom_list, named, "evaluate")
@@ -347,16 +350,13 @@ class Trainer:
         return one_device and (self._model.run_eagerly or self._model.steps_per_execution != 1)
 
     def _function(
-        self,
-        step: Callable[[Any], Logs],
-        steps_before_xla: int | None = None,
-        finite: FiniteSteps | None = None,
+        self, step: Callable[[Any], Logs], before_xla: int | None = None, finite: FiniteSteps | None = None
     ) -> Any:
         model = self._model
         if distribution.is_several(model.distribute_strategy):
             check = None if finite is None else finite.check
             return distribution.function_of(model.distribute_strategy, step, not model.run_eagerly, check)
-        return CompiledStep(step, model.jit_compile, steps_before_xla, finite.fail if finite else None)
+        return CompiledStep(step, model.jit_compile, before_xla, finite.fail if finite else None)
 
     def _renew_functions(self) -> None:
         """Make anew the functions that Keras calls, if there are any: what they compute has changed."""
