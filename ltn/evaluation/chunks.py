@@ -152,8 +152,6 @@ class QuantifyInChunks(Aggregation):
 def are_needed(planner: Planner, node: Quantifier, frame: Frame) -> bool:
     """Whether a quantifier is evaluated in chunks: not if all its combinations fit into one."""
     settings = planner.settings
-    if settings.chunk is None and settings.limit is None:
-        return False
     if dict(frame) != planner.root(node):
         # A slice has axes of its own, not the tuples or diagonals of a formula around it.
         return False

@@ -17,7 +17,7 @@ from ltn.errors import LogicError
 from ltn.evaluation import chunks, crisp, formulas, replicas, runs, terms, tuples
 from ltn.evaluation.binding import bind_all, has_variables, narrow
 from ltn.evaluation.groundings import Groundings
-from ltn.evaluation.plan import Execution, Options, Plan, Recent, Sampling, World, with_formula
+from ltn.evaluation.plan import Execution, Options, Plan, Recent, Sampling, World, samples_in, with_formula
 from ltn.evaluation.planner import (
     FormulaIn,
     GuardIn,
@@ -195,8 +195,7 @@ class Evaluation:
     ) -> Plan:
         groundings, semantics = world.groundings, world.space.semantics
         sources = tuple((v, groundings.source(v)) for v in groundings.signature.variables)
-        are_fixed = self.settings.chunk is None and self.settings.limit is None
-        sizes = () if are_fixed else sizes_of(groundings)
+        sizes = sizes_of(groundings) if self.settings.may_slice else ()
         operators = tuple(_kind(operator) for operator in vars(semantics).values())
         owners = tuple(owner_of(number, options) for number in range(len(nodes)))
         given = (groundings.has_weights, *(groundings.has_places(variable) for variable, _ in sources))
@@ -345,6 +344,8 @@ class Evaluation:
         found, world = self.groundings.signature.write_out(nodes), self.world
         if found.copies:
             world = world._replace(groundings=self.groundings.with_copies(found.copies))
+        if self.settings.sample is None and not any(map(samples_in, options)):
+            return world, found.nodes
         return world, with_all_samples(found.nodes, options, self.settings.sample)
 
     def _divide(self, world: World, nodes: Sequence[Node]) -> World:

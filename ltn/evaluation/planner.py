@@ -120,6 +120,11 @@ class Settings:
     sampled: bool = False
     sample: int | None = None
 
+    @property
+    def may_slice(self) -> bool:
+        """Whether quantifiers may be evaluated in chunks."""
+        return self.chunk is not None or self.limit is not None
+
 
 # What the plans of a theory share: the combinations of fixed individuals that guards select.
 Memory = Recent[Any]

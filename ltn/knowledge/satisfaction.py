@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -54,7 +55,8 @@ def satisfaction(
     space = evaluation.space
     written = [(a.name, a.tree, options_of(a)) for a in axioms if a.tree is not None]
     names, trees, own_options = zip(*written, strict=True) if written else ((), (), ())
-    grounded = dict(zip(names, batches.ground(evaluation, trees, own_options, limit), strict=True))
+    ground = evaluation.ground if limit is None else partial(batches.ground, evaluation, limit=limit)
+    grounded = dict(zip(names, ground(trees, own_options), strict=True))
     values = [
         grounded[axiom.name] if axiom.name in grounded else _call(axiom, evaluation) for axiom in axioms
     ]

@@ -12,7 +12,7 @@ from ltn.checks import check_whole
 from ltn.evaluation import replicas
 from ltn.evaluation.plan import Sampling
 from ltn.language import Node
-from ltn.language.samples import draws_samples
+from ltn.language.quantifier import draws_samples
 
 
 class Seeds:

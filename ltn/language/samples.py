@@ -11,11 +11,6 @@ from ltn.language.tree import Node, fold
 from ltn.language.writing_out import with_children
 
 
-def draws_samples(formula: Node) -> bool:
-    """Whether a quantifier of a formula is written with `sample`."""
-    return any(isinstance(node, Quantifier) and node.sample is not None for node in formula.walk())
-
-
 def with_samples(formula: Node, samples: Mapping[str, int]) -> Node:
     """The formula in which quantifiers draw so many tuples, by their kind; what is written stays.
 

@@ -23,7 +23,7 @@ from ltn.knowledge.questions import Knowledge, Question
 from ltn.knowledge.satisfaction import note, satisfaction
 from ltn.language import Node, Quantifier
 from ltn.language.names import PLAIN
-from ltn.language.samples import draws_samples
+from ltn.language.quantifier import draws_samples
 from ltn.language.statements import Diagonals
 from ltn.semantics import BaseSemantics
 from ltn.theory.report_frames import Report

@@ -131,7 +131,8 @@ class Trainer:
         Args:
             x: a dictionary from names of variables to arrays with the same number of individuals; or a
                 `tf.data.Dataset`, a `keras.utils.PyDataset` or a generator of such dictionaries, or of tuples
-                (dictionary, None, sample_weight).
+                (dictionary, None, sample_weight). In a batch of these, variables may have different numbers
+                of rows, but for those that a `diag` pairs, unless the rows have weights.
                 None where the axioms need no data: then an epoch is one step, or `steps_per_epoch`.
             y: None; labels are variables too.
             batch_size, epochs, verbose, callbacks, kwargs: as for `keras.Model.fit`, also `sample_weight`,

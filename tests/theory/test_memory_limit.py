@@ -82,7 +82,7 @@ class TestValuesAreTheSame:
             assert batched.drop(columns="truth").equals(whole.drop(columns="truth"))
 
 
-def people(count: int = 9, semantics: str = "product", **settings: Any) -> tuple[ltn.Theory, list[int]]:
+def people(count: int = 9, semantics: Any = "product", **settings: Any) -> tuple[ltn.Theory, list[int]]:
     """A theory over some people, and on how many rows its network ran in each call."""
     rows: list[int] = []
 
@@ -233,7 +233,7 @@ class TestTheLimit:
         theory = ltn.Theory()
         theory.proposition("A", 0.25)
         assert theory.memory_limit == 2**30
-        theory.memory_limit = np.int64(2**20)
+        theory.memory_limit = np.int64(2**20)  # type: ignore[assignment]
         assert theory.copy().memory_limit == 2**20
         theory.save(tmp_path / "theory.keras")
         assert ltn.load(tmp_path / "theory.keras").memory_limit == 2**30
