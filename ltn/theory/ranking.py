@@ -31,6 +31,9 @@ from ltn.theory.reports import ReportedTheory
 
 Numbers = NDArray[np.int64]
 
+# The bytes of a score and of what it is compared with.
+_COMPARED = 8
+
 
 def rank(
     theory: ReportedTheory,
@@ -196,6 +199,8 @@ class _Ranking:
                     raise LogicValueError(groundings.explain_missing(variable))
         others = tuple(variable for variable in self.rows if variable not in everyone)
         size = self._rows_within(everyone, others) if others else self.count
+        # The ranks are counted among scores, whatever has given them.
+        size = min(size, max(self.theory.memory_limit // (_COMPARED * among), 1))
         if self.theory.chunk is not None:
             # Quantifiers within count theirs for each combination of free variables.
             for_one = max(combinations(groundings, tree, groundings.count), among)
