@@ -39,6 +39,7 @@ class Seeds:
         """Let there be seeds. Steps do not call it: compiled code, and the threads of replicas, cannot."""
         if self._state is None:
             self._state = _variable([random.randrange(2**31), 0])
+            self._evaluated = _variable([0, 0, 0])
         return self._state
 
     def for_step(self) -> Sampling | None:
@@ -60,11 +61,10 @@ class Seeds:
     @contextlib.contextmanager
     def evaluating(self, most: int) -> Iterator[None]:
         """Let `for_evaluation` draw `most` tuples."""
-        seed, _ = self.for_question(most)
-        if self._evaluated is None:
-            self._evaluated = _variable([0, 0, 0])
-        self._evaluated.assign(tf.concat([seed, [0]], 0))
-        self._most = most
+        sampling = self.for_question(most)
+        if self._evaluated is not None:
+            self._evaluated.assign(tf.concat([sampling.seed, [0]], 0))
+        self._most = sampling.most
         try:
             yield
         finally:

@@ -30,6 +30,8 @@ class SampledSteps:
             yield
             return
         model, version = self._model, self._knowledge.version
+        with model.distribute_strategy.scope():
+            self._knowledge.seeds.make()
         with self._knowledge.seeds.evaluating(most):
             self._functions = {key: step for key, step in self._functions.items() if key[0] == version}
             own, model.test_function = model.test_function, self._functions.get((version, most))

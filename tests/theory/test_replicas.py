@@ -234,6 +234,16 @@ class TestOneAndSeveral:
             before |= {share.tobytes() for share in shares}
         assert len(before) == 10
 
+    def test_an_evaluation_draws_where_it_is_asked_to(self, two: tf.distribute.Strategy) -> None:
+        theory = theory_of(two, axioms=("all", "related"))
+        whole, *asked = (
+            theory.evaluate(DATA, batch_size=20, sample=sample, return_dict=True, verbose=0)["related"]
+            for sample in (None, 3, 3, 100)
+        )
+        assert len({whole, *asked[:2]}) == 3
+        # All of what each replica has.
+        assert_close(asked[2], whole, rtol=1e-5)
+
     def test_one_seed_lets_replicas_draw_the_same_again(self, two: tf.distribute.Strategy) -> None:
         histories = []
         for _ in range(2):
