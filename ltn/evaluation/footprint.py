@@ -97,7 +97,7 @@ class Footprint:
         """Take into account how few tuples relations and samples leave; this joins the relations."""
         # A join that is too large as a whole may not be in slices.
         with contextlib.suppress(LogicError):
-            self._shares = shares_of(self._planner, self._node)
+            self._shares = shares_of(self._planner, self._node, all_guards=not self._planner.settings.dense)
 
     def size(self, group: Group, sizes: Sizes | None = None) -> int:
         """How many individuals are on an axis; 1 where that is not known while tracing."""
@@ -188,8 +188,11 @@ class Footprint:
         return count * _VALUE + rows * (inputs + _bytes_within(symbol.network))
 
 
-def shares_of(planner: Planner, node: Node) -> dict[Quantifier, float]:
-    """Which part of all combinations relations leave, for the quantifiers that they guard."""
+def shares_of(planner: Planner, node: Node, all_guards: bool = False) -> dict[Quantifier, float]:
+    """Which part of all combinations relations leave, for the quantifiers that they guard.
+
+    With `all_guards` also what others select whose tuples are looked up, or found once.
+    """
     found: dict[Quantifier, float] = {}
     frame: dict[str, str] = planner.root(node)
     for inner in node.walk():
@@ -208,6 +211,8 @@ def shares_of(planner: Planner, node: Node) -> dict[Quantifier, float]:
             count = len(next(iter(tuples.known.values())))
             sizes = [planner.groundings.count(planner.frames.groups[axis][0]) for axis in tuples.parents]
             found[inner] = min(1.0, count / max(math.prod(size or 1 for size in sizes), 1))
+        elif all_guards and inner.guard is not None and planner.free(inner.guard):
+            found[inner] = guards.share(planner, inner.guard, planner.restrict(frame, inner.guard))
     return found
 
 

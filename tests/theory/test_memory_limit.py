@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 
 import ltn
 from ltn.errors import LogicValueError
+from ltn.evaluation import batches
+from ltn.knowledge.data import read_batch
+from ltn.language import parse
 from tests import fresh
 from tests.theory.random_formulas import closed_formulas, fewer, open_formulas, terms
 from tests.theory.test_text_equals_core import PATTERNS
@@ -139,6 +142,20 @@ class TestBatches:
         # All combinations are too many.
         theory.query("forall x, y: near(x, y)")
         assert 10_000 not in rows
+
+    def test_are_not_made_where_guards_are_looked_up(self) -> None:
+        theory = ltn.Theory("product")
+        digits, sums = theory.domain("digits", values=range(10)), theory.domain("sums")
+        theory.variables("a, b, c, d", digits)
+        theory.variable("n", sums)
+        theory.predicate("P", digits, lambda digit: digit[:, 0] / 9.0)
+        text = "forall n: exists a, b, c, d where 10 * a + b + 10 * c + d = n: P(a) & P(b) & P(c) & P(d)"
+        data = {"n": np.arange(40.0)}
+        assert_same_answers(theory, lambda theory: theory.query(text, data), 10**6)
+        # Of 10 000 combinations at most 100 have one sum: 4000 tuples, of some hundred bytes each.
+        for limit, slices in ((2 * 10**6, False), (10**5, True)):
+            evaluation = theory.evaluation(theory.space, read_batch(theory.signature, data))
+            assert batches.footprint_of(evaluation, parse(text)).exceeds(limit) == slices
 
     def test_of_axioms_share_the_limit(self) -> None:
         theory, rows = people()
