@@ -92,11 +92,12 @@ def report(
     sample: int | None = None,
     **named: Any,
 ) -> pd.DataFrame:
-    """A table of the axioms: `axiom`, `satisfaction`, `weight`, `formula`, on all the data at once.
+    """A table of the axioms: `axiom`, `satisfaction`, `weight`, `formula`, on all of the data.
 
-    The arguments are those of `query`; of a data set all rows are taken, one batch after the other, with the
-    weights that it yields. In a notebook the table has bars; printed, its formulas are cut to the width that
-    pandas prints.
+    What takes more than `theory.memory_limit` bytes is evaluated in batches, here, by `query`, by `explain`
+    and by `rank`, with the same values. The arguments are those of `query`; of a data set all rows are taken,
+    one batch after the other, with the weights that it yields. In a notebook the table has bars; printed, its
+    formulas are cut to the width that pandas prints.
     """
     axioms, question = theory.axiom_list, Question(data, semantics, p, named, sample)
     evaluation = questions.evaluation_for(theory, question, theory.chunk)

@@ -436,6 +436,23 @@ class TestHyperparameters:
         assert len(set(history[6:])) == 1
         assert_close(history[-1], float(theory.query("forall x: exists y: Q(x, y)")))
 
+    def test_compile_the_steps_of_a_model_with_knowledge_again(self) -> None:
+        network = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, "sigmoid")])
+        theory = ltn.Theory("product", p_forall=1)
+        points = theory.domain("points", shape=1)
+        theory.variable("x", points)
+        theory.predicate("P", points, network)
+        theory.axiom("forall x: P(x)", name="all")
+        model = ltn.with_knowledge(network, theory)
+        model.compile(keras.optimizers.SGD(0.0), "mse")
+        rows = np.linspace(-2.0, 2.0, 8, dtype=np.float32)[:, np.newaxis]
+        truths = theory.query("P(x)", x=rows).tensor.numpy()
+        schedule = ltn.callbacks.Schedule("sample_forall", {0: 1, 2: 8})
+        found = model.fit(rows, rows, batch_size=8, epochs=3, verbose=0, callbacks=[schedule]).history["all"]
+        assert_close(found[2], truths.mean())
+        for one in found[:2]:
+            assert np.abs(truths - one).min() < 1e-6
+
     def test_are_saved_and_copied(self, tmp_path: Path) -> None:
         theory = valued(sample_forall=9)
         theory.axioms("plain: forall x, y: Q(x, y)\nother: forall x, y: Q(y, x)")
