@@ -181,6 +181,8 @@ class Schedule(keras.callbacks.Callback):
             function of the epoch.
         axiom: the name of an axiom, to change it there only.
 
+    What the operators of the theory lack is passed over with a warning, as in `theory.set_hyperparameters`.
+
     `Schedule("weight", values, axiom="name")` changes the weight of an axiom; without an axiom, the weight of
     all knowledge in a model of `ltn.with_knowledge`.
 

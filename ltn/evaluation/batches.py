@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ltn.core import Formula, Term
 from ltn.errors import LogicError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation, groups_of, sizes_of
-from ltn.evaluation.footprint import Footprint, Group
+from ltn.evaluation.footprint import Footprint, Group, slice_sizes, whole
 from ltn.evaluation.frames import Places
 from ltn.evaluation.plan import Options, samples_in, with_formula
 from ltn.language import Node, Quantifier
@@ -61,8 +61,8 @@ def ground(
         for start, size in slices(count, rows)
     ]
     labels = parts[0].free_vars
-    whole = tf.concat([part.tensor for part in parts], axis=labels.index(label))
-    return [(Formula if isinstance(parts[0], Formula) else Term)(whole, labels)]
+    joined = tf.concat([part.tensor for part in parts], axis=labels.index(label))
+    return [(Formula if isinstance(parts[0], Formula) else Term)(joined, labels)]
 
 
 def least_true(
@@ -109,13 +109,13 @@ def footprint_of(
     """The footprint of a formula or term; its variables that are free, or at its front, are in groups."""
     world, [written_out] = evaluation.write_out([node], options)
     groundings = world.groundings
-    planner = evaluation.planner(world._replace(groundings=groundings.whole()))
+    planner = evaluation.planner(world._replace(groundings=whole(groundings)))
     body = evaluation.on(groundings).prepare(written_out)
     if groups is None:
         groups = groups_of(groundings.signature.free_variables(written_out), written_out)
     for group in groups:
         planner.bind(group)
-    return Footprint(planner, body, groups, front, groundings.slice_sizes)
+    return Footprint(planner, body, groups, front, slice_sizes(groundings))
 
 
 def slices(count: int, rows: int) -> Iterator[tuple[int, int]]:

@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from ltn.core import axes
 from ltn.evaluation.binding import samples_of
-from ltn.evaluation.footprint import Footprint, shares_of
+from ltn.evaluation.footprint import Footprint, shares_of, slice_sizes, whole
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.plan import Execution, Plan
@@ -203,15 +203,15 @@ def footprint_of(
 ) -> Footprint:
     """The footprint of a formula under the groundings of a planner, whose slices have the sizes they have."""
     groundings = planner.groundings
-    whole = planner.fork(groundings.whole(), replace(planner.settings, chunk=None, limit=None))
-    return Footprint(whole, node, groups, front, groundings.slice_sizes)
+    inner = planner.fork(whole(groundings), replace(planner.settings, chunk=None, limit=None))
+    return Footprint(inner, node, groups, front, slice_sizes(groundings))
 
 
 def _exceeds_limit(planner: Planner, node: Quantifier) -> bool:
     """Whether a quantifier takes more bytes than the limit, and is known to be able to do with less."""
-    limit, whole = planner.settings.limit, planner.groundings.whole()
+    limit, count = planner.settings.limit, whole(planner.groundings).count
     operator = getattr(planner.space.semantics, QUANTIFIERS[node.kind].operator)
-    if limit is None or not isinstance(operator, Aggregator) or None in map(whole.count, node.variables):
+    if limit is None or not isinstance(operator, Aggregator) or None in map(count, node.variables):
         # How many rows a batch has is up to its user.
         return False
     return footprint_of(planner, node).exceeds(limit)

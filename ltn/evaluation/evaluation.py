@@ -16,6 +16,8 @@ from ltn.core.symbols import Symbol
 from ltn.errors import LogicError
 from ltn.evaluation import chunks, crisp, formulas, replicas, runs, terms, tuples
 from ltn.evaluation.binding import bind_all, has_variables, narrow
+from ltn.evaluation.definitions import with_relation
+from ltn.evaluation.footprint import slice_sizes
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.plan import Execution, Options, Plan, Recent, Sampling, World, samples_in, with_formula
 from ltn.evaluation.planner import (
@@ -43,6 +45,7 @@ from ltn.fuzzy_ops.base import ProjectedConnective
 from ltn.language import Apply, Binary, Node, Not, Quantifier
 from ltn.language.names import FORALL, axis_text
 from ltn.language.statements import Diagonals
+from ltn.language.writing_out import CrispDefinition
 
 RULES: Rules = {
     FormulaIn: formulas.plan_formula,
@@ -64,6 +67,8 @@ class Plans:
         # Which formulas take fewer bytes than a limit.
         self.small = Recent[bool](most=64)
         self.memory = Memory(most=16)
+        # The definitions that guards use.
+        self.definitions: dict[str, tuple[CrispDefinition, Relation]] = {}
 
 
 class Trace(NamedTuple):
@@ -342,8 +347,11 @@ class Evaluation:
         Their quantifiers tell how many tuples they draw, where options or a question do.
         """
         found, world = self.groundings.signature.write_out(nodes), self.world
-        if found.copies:
+        if found.copies or found.crisp:
             world = world._replace(groundings=self.groundings.with_copies(found.copies))
+        for name, definition in found.crisp.items():
+            planner_of = partial(Planner, settings=Settings(), rules=RULES, memory=self.plans.memory)
+            world = with_relation(world, name, definition, planner_of, self.plans.definitions)
         if self.settings.sample is None and not any(map(samples_in, options)):
             return world, found.nodes
         return world, with_all_samples(found.nodes, options, self.settings.sample)
@@ -357,7 +365,7 @@ class Evaluation:
 
 def sizes_of(groundings: Groundings) -> tuple[Any, ...]:
     """The numbers of individuals of all variables, where they are known, also of slices."""
-    slices = groundings.slice_sizes
+    slices = slice_sizes(groundings)
     return tuple(slices.get(name, groundings.count(name)) for name in groundings.signature.variables)
 
 

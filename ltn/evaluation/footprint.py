@@ -22,6 +22,8 @@ from ltn.core.scorers import Scorer
 from ltn.errors import LogicError
 from ltn.evaluation import guards
 from ltn.evaluation.binding import bind_all, samples_of
+from ltn.evaluation.groundings import Groundings
+from ltn.evaluation.joins import TooManyTuplesError
 from ltn.evaluation.planner import Planner
 from ltn.evaluation.runs import split_class
 from ltn.language import Apply, Name, Node, Quantifier
@@ -188,6 +190,16 @@ class Footprint:
         return count * _VALUE + rows * (inputs + _bytes_within(symbol.network))
 
 
+def whole(groundings: Groundings) -> Groundings:
+    """The groundings without slices."""
+    return Groundings(groundings.signature, groundings.tables, groundings.choices, groundings.data)
+
+
+def slice_sizes(groundings: Groundings) -> dict[str, int]:
+    """How many individuals the slices of variables have, where that is known."""
+    return {name: size for name, (_, size) in groundings.slices.items() if isinstance(size, int)}
+
+
 def shares_of(planner: Planner, node: Node, all_guards: bool = False) -> dict[Quantifier, float]:
     """Which part of all combinations relations leave, for the quantifiers that they guard.
 
@@ -205,7 +217,11 @@ def shares_of(planner: Planner, node: Node, all_guards: bool = False) -> dict[Qu
             drawn = [planner.groundings.count(group[0]) for group in inner.groups]
             found[inner] = min(1.0, most / max(math.prod(size or 1 for size in drawn), 1))
             continue
-        selected = None if inner.guard is None else guards.select_known(planner, inner.guard, frame)
+        try:
+            selected = None if inner.guard is None else guards.select_known(planner, inner.guard, frame)
+        except TooManyTuplesError:
+            # Too many to be found at once; each slice finds its own.
+            continue
         tuples = None if selected is None else planner.frames.tuples(selected[0])
         if tuples is not None and tuples.known is not None:
             count = len(next(iter(tuples.known.values())))

@@ -8,9 +8,7 @@ weights, which are one more column of a batch.
 
 from __future__ import annotations
 
-import contextlib
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -19,7 +17,6 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
-from ltn import errors
 from ltn.errors import LogicTypeError, LogicValueError, NotFiniteError
 from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.fuzzy_ops.arguments import LARGEST_WEIGHT
@@ -121,7 +118,7 @@ def _check_all(inside: np.ndarray, what: str, name: str, domain: Domain) -> None
 def read_batch(signature: Signature, data: Any) -> dict[str, Any]:
     """A dictionary of individuals that belong to the domains of their variables."""
     columns = as_columns(data)
-    _check_names(signature, columns)
+    check_names(signature, columns)
     return {
         name: values if name in OTHERS else _read_column(signature, name, values)
         for name, values in columns.items()
@@ -156,7 +153,7 @@ def labels_in(data: Data) -> dict[str, list[Any]]:
     }
 
 
-def _check_names(signature: Signature, names: Iterable[str]) -> None:
+def check_names(signature: Signature, names: Iterable[str]) -> None:
     """Raise for data under a name that is neither a variable nor a domain."""
     for name in names:
         if name not in signature.variables and name not in signature.domains and name not in OTHERS:
@@ -298,7 +295,7 @@ def read_dataset(
             "A data set for a theory yields dictionaries from names of variables to batches; "
             f"this one yields {spec}."
         )
-    _check_names(signature, spec)
+    check_names(signature, spec)
     find = {}
     for name, tensor in spec.items():
         try:
@@ -321,19 +318,6 @@ def read_dataset(
         return with_weights(read_batch(signature, placed), weights)
 
     return dataset.map(read)
-
-
-@contextlib.contextmanager
-def as_logic_errors() -> Iterator[None]:
-    """Raise errors of data sets as what they were before TensorFlow wrapped them."""
-    try:
-        yield
-    except tf.errors.InvalidArgumentError as error:
-        found = re.search(r"(\w+Error): (In (?:a )?batch .*?)\n+Traceback", str(error), re.DOTALL)
-        kind = getattr(errors, found[1], None) if found else None
-        if found is None or kind is None:
-            raise
-        raise kind(found[2]) from None
 
 
 def check_no_targets(**given: Any) -> None:

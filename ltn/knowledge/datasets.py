@@ -12,12 +12,12 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.knowledge.data import (
     Data,
     as_columns,
-    as_logic_errors,
     check_some_count,
     read_batch,
     read_dataset,
     with_weights,
 )
+from ltn.knowledge.streams import as_logic_errors
 from ltn.language import Signature
 
 

@@ -20,10 +20,10 @@ from ltn.evaluation.individuals import Individuals
 from ltn.evaluation.relations import Relation
 from ltn.evaluation.spaces import Space
 from ltn.files import describe
+from ltn.knowledge import row_files
 from ltn.knowledge.axioms import Axiom, AxiomList, KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
 from ltn.knowledge.definitions import define
-from ltn.knowledge.hyperparameters import SAMPLES
 from ltn.knowledge.language import Language
 from ltn.knowledge.satisfaction import satisfaction, truths_by_name
 from ltn.knowledge.seeds import Seeds
@@ -117,8 +117,6 @@ class Theory(keras.Model):
         chunk: int | None = None,
         **hyperparameters: Any,
     ):
-        samples = {name: hyperparameters.pop(name) for name in SAMPLES if name in hyperparameters}
-        operators = semantics_module.get(semantics).with_hyperparameters(**hyperparameters)
         check_layer_name(name)
         super().__init__(name=name)
         # Keras finds the layers in these attributes, and the weights in a file are named after them.
@@ -126,8 +124,7 @@ class Theory(keras.Model):
         self.propositions: dict[str, Proposition] = {}
         self.individuals: list[Individuals] = []
         self.language = Language(self.symbols, self.propositions, self.individuals)
-        self.knowledge = KnowledgeBase(self.language, operators)
-        self.knowledge.set_hyperparameters(**samples)
+        self.knowledge = KnowledgeBase(self.language, semantics_module.get(semantics), **hyperparameters)
         self.trainer = Trainer(self, self.knowledge, regularizer)
         self.chunk: int | None = (
             None
@@ -173,6 +170,7 @@ class Theory(keras.Model):
     proposition = delegate_to("language", Language.proposition)
     relation = delegate_to("language", Language.relation)
     relations = delegate_to("language", Language.relations)
+    rows = row_files.rows
 
     @property
     def variables(self) -> Weights:
@@ -206,6 +204,7 @@ class Theory(keras.Model):
     weight_of = delegate_to("knowledge", KnowledgeBase.weight_of)
     options_of = delegate_to("knowledge", KnowledgeBase.options_of)
     set_hyperparameters = delegate_to("knowledge", KnowledgeBase.set_hyperparameters)
+    tell_lacking = delegate_to("knowledge", KnowledgeBase.tell_lacking)
     evaluation = delegate_to("knowledge", KnowledgeBase.evaluation)
 
     @property
@@ -310,7 +309,6 @@ class Theory(keras.Model):
     report = reports.report
     explain = reports.explain
     rank = ranking.rank
-
     plan = reports.plan
 
     def summary(self, print_fn: Callable[[str], Any] = print) -> None:

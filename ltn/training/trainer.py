@@ -17,10 +17,11 @@ from ltn.evaluation import replicas
 from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.fuzzy_ops.base import as_written
 from ltn.knowledge.axioms import KnowledgeBase
-from ltn.knowledge.data import Data, as_logic_errors, read_batch, with_weights
+from ltn.knowledge.data import Data, read_batch, with_weights
 from ltn.knowledge.satisfaction import Satisfaction, note
+from ltn.knowledge.streams import as_logic_errors
 from ltn.training import compilation, culprits, distribution
-from ltn.training.feeding import Feeding, introduce
+from ltn.training.feeding import Feeding, has_end, introduce
 from ltn.training.finite import FiniteSteps, check_on_nan
 from ltn.training.progress import with_line
 from ltn.training.sampled import SampledSteps
@@ -131,9 +132,9 @@ class Trainer:
         Args:
             x: a dictionary from names of variables to arrays with the same number of individuals; or a
                 `tf.data.Dataset`, a `keras.utils.PyDataset` or a generator of such dictionaries, or of tuples
-                (dictionary, None, sample_weight). In a batch of these, variables may have different numbers
-                of rows, but for those that a `diag` pairs, unless the rows have weights.
-                None where the axioms need no data: then an epoch is one step, or `steps_per_epoch`.
+                (dictionary, None, sample_weight). In a batch of these, variables that no `diag` pairs may have
+                different numbers of rows, unless rows have weights. None where the axioms need no data: then
+                an epoch is one step, or `steps_per_epoch`.
             y: None; labels are variables too.
             batch_size, epochs, verbose, callbacks, kwargs: as for `keras.Model.fit`, also `sample_weight`,
                 and `validation_data`, which are like `x` or (x, None, sample_weight).
@@ -185,7 +186,7 @@ class Trainer:
             fed["callbacks"] = [*keras.tree.flatten(fed["callbacks"] or []), tried]
         self._try(first)
         self._prepare_optimizer()
-        with as_logic_errors():
+        with as_logic_errors(has_end(fed)):
             history = keras.Model.fit(model, **fed)
         last = {name: values[-1] for name, values in history.history.items() if values}
         note(self._knowledge.axiom_list, last, "the last epoch of fit")
@@ -209,7 +210,7 @@ class Trainer:
         if given.get("verbose", "auto"):
             given["callbacks"] = with_line(given.get("callbacks"), self._knowledge)
         fed = self._feeding().for_evaluate(x, y, given)
-        with self._sampled.drawing(sample), as_logic_errors():
+        with self._sampled.drawing(sample), as_logic_errors(has_end(fed)):
             found = evaluate(partial(keras.Model.evaluate, self._model), lambda: self.metrics_names, **fed)
         named = found if isinstance(found, dict) else dict(zip(self.metrics_names, found, strict=False))
         note(self._knowledge.axiom_list, named, "evaluate")
@@ -223,7 +224,7 @@ class Trainer:
         kwargs |= {"batch_size": batch_size, **dict(zip(names, args, strict=False))}
         compilation.check_fit(kwargs)
         fed = self._feeding().for_evaluate(x, None, kwargs)
-        with as_logic_errors():
+        with as_logic_errors(has_end(fed)):
             found = keras.Model.predict(self._model, **fed)
         # All replicas return the same.
         count = self._model.distribute_strategy.num_replicas_in_sync
