@@ -132,9 +132,8 @@ class Trainer:
         Args:
             x: a dictionary from names of variables to arrays with the same number of individuals; or a
                 `tf.data.Dataset`, a `keras.utils.PyDataset` or a generator of such dictionaries, or of tuples
-                (dictionary, None, sample_weight). In a batch of these, variables that no `diag` pairs may have
-                different numbers of rows, unless rows have weights. None where the axioms need no data: then
-                an epoch is one step, or `steps_per_epoch`.
+                (dictionary, None, sample_weight). Their batches may have other numbers of rows for variables
+                that no `diag` pairs, if none has weights. None: an epoch is one step, or `steps_per_epoch`.
             y: None; labels are variables too.
             batch_size, epochs, verbose, callbacks, kwargs: as for `keras.Model.fit`, also `sample_weight`,
                 and `validation_data`, which are like `x` or (x, None, sample_weight).
