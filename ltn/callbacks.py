@@ -21,7 +21,6 @@ import numpy as np
 from ltn import files
 from ltn._private import start_at_epoch
 from ltn.errors import LogicError, LogicFileError, LogicTypeError, LogicValueError
-from ltn.evaluation.lacking import is_lacking
 from ltn.knowledge.axioms import Axiom
 from ltn.semantics import LogSemantics, Semantics
 from ltn.theory import KnowledgeModel, Theory
@@ -176,7 +175,8 @@ class Schedule(keras.callbacks.Callback):
 
     Args:
         name: the hyper-parameter, such as "p_forall", "p_exists", "p_satagg", or any of
-            `theory.hyperparameters`.
+            `theory.hyperparameters`. With "sample_forall" or "sample_exists" the steps are compiled again in
+            an epoch that has another number of tuples than the one before.
         values: from epochs to values, each in force from its epoch on: {0: 1, 4: 2, 8: 6}; or a
             function of the epoch.
         axiom: the name of an axiom, to change it there only.
@@ -220,9 +220,8 @@ class Schedule(keras.callbacks.Callback):
         if self.name == "weight":
             self._set_weight = self._find_weight(model, theory)
             return
-        is_applicable = not is_lacking(theory.semantics, self.name)
-        for value in self.values.values() if is_applicable and isinstance(self.values, Mapping) else ():
-            theory.semantics.with_hyperparameters(**{self.name: value})
+        for value in self.values.values() if isinstance(self.values, Mapping) else ():
+            theory.knowledge.operators.read({self.name: value})
         current = theory.hyperparameters
         own = f"{self.axiom}.{self.name}"
         theory.set_hyperparameters(self.axiom, **{self.name: current.get(own, current.get(self.name))})

@@ -91,4 +91,5 @@ def test_from_the_text_of_an_axiom_to_a_step_of_the_optimizer(theory: ltn.Theory
 
 def test_from_the_text_of_a_query_to_a_table(theory: ltn.Theory) -> None:
     files = files_of(lambda: theory.query("digit(x, d1)", x=DATA["x"]).to_frame())
-    assert_short(files, 40, "from the text of a query to a table")
+    # What is asked is measured before it is evaluated, since it may not fit into memory at once.
+    assert_short(files, 42, "from the text of a query to a table")

@@ -77,6 +77,6 @@ def check_number(planner: Planner, node: Quantifier) -> None:
     if math.prod(counts) > _MOST:
         raise LogicValueError(
             f"All {math.prod(counts):,} combinations of {', '.join(node.variables)} would be evaluated, more "
-            f"than {_MOST:,}: a sample is drawn in training only. Let the question draw one too, as "
-            f"theory.report(sample={node.sample}) does."
+            f"than {_MOST:,}: a sample is drawn in training only. Let the question draw one too: "
+            f"`sample={node.sample}` among its arguments."
         )

@@ -1,7 +1,8 @@
 """Quantifiers in chunks: few individuals at a time, so that memory does not grow with their number.
 
 The individuals of one bound variable (or diagonal) are taken in slices. A separate plan computes what an
-aggregator keeps of one slice; the slice itself is forgotten (`slices`).
+aggregator keeps of one slice; the slice itself is forgotten (`slices`). How many individuals a slice has is
+told by `chunk`, a number of combinations, for training too; or by `limit`, a number of bytes, for questions.
 """
 
 from __future__ import annotations
@@ -15,11 +16,10 @@ from typing import Any
 import tensorflow as tf
 
 from ltn.core import axes
-from ltn.evaluation import guards
-from ltn.evaluation.binding import bind_all, samples_of
+from ltn.evaluation.binding import samples_of
+from ltn.evaluation.footprint import Footprint, shares_of, slice_sizes, whole
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.groundings import Groundings
-from ltn.evaluation.joins import TooManyTuplesError
 from ltn.evaluation.plan import Execution, Plan
 from ltn.evaluation.planner import PartIn, Planner, Rule, check_same_size
 from ltn.evaluation.quantifiers import (
@@ -30,10 +30,11 @@ from ltn.evaluation.quantifiers import (
     what_counts,
 )
 from ltn.evaluation.replicas import join_replicas, require_aggregator
-from ltn.evaluation.slices import map_slices
+from ltn.evaluation.slices import each_slice, map_slices
+from ltn.fuzzy_ops import Aggregator
 from ltn.fuzzy_ops.aggregation import Part
 from ltn.language import Node, Quantifier
-from ltn.language.names import axis_text
+from ltn.language.names import QUANTIFIERS, axis_text
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ class QuantifyInChunks(Aggregation):
     Attributes:
         free: the axes that stay.
         node: the formula.
-        chunk: how many combinations of individuals are evaluated at once.
+        chunk: how many combinations of individuals are evaluated at once; None where `rows` tells it.
+        rows: how many individuals are evaluated at once; then no gradients are computed by slices.
         dense: whether all slices but the last have one size, which XLA needs.
         divided: whether each replica has only some of the individuals.
         shares: as for `combinations`.
@@ -52,7 +54,8 @@ class QuantifyInChunks(Aggregation):
 
     free: tuple[str, ...]
     node: Quantifier
-    chunk: int
+    chunk: int | None
+    rows: int | None
     dense: bool
     divided: bool
     shares: tuple[tuple[Quantifier, float], ...]
@@ -71,7 +74,8 @@ class QuantifyInChunks(Aggregation):
         return operator.finish(part, self.empty, **options)
 
     def describe(self) -> str:
-        return f"{self.name} over {', '.join(self.node.variables)}, {self.chunk} combinations at a time"
+        amount = f"{self.rows} individuals" if self.chunk is None else f"{self.chunk} combinations"
+        return f"{self.name} over {', '.join(self.node.variables)}, {amount} at a time"
 
     def execute_slice(self, execution: Execution) -> Execution:
         """The execution of the plan on the first slice."""
@@ -95,6 +99,10 @@ class QuantifyInChunks(Aggregation):
         count = _known_size(check_same_size(axis_text(group), counts))
         for variable in filter(groundings.is_weighted, groundings.signature.variables):
             groundings.weights(variable)
+        if self.chunk is None:
+            rows = self.rows or 1
+            known = isinstance(count, int)
+            return group, count, max(min(rows, count), 1) if known else tf.maximum(tf.minimum(rows, count), 1)
         sizes = partial(_size_now, groundings)
         others = combinations(groundings, self.node, sizes, group, dict(self.shares))
         limit = min(self.chunk, tf.int32.max)
@@ -116,9 +124,13 @@ class QuantifyInChunks(Aggregation):
             return part
 
         def map_all(slices: Any, size_of: Callable[[Any], Any]) -> Part:
-            stacked = map_slices(
-                execution.world, self.node, slices, lambda k, data: slice_of(k * rows, size_of(k), data)
-            )
+            def part_of(k: tf.Tensor, data: Mapping[str, tf.Tensor]) -> Part:
+                return slice_of(k * rows, size_of(k), data)
+
+            if self.chunk is None:
+                stacked = each_slice(slices, lambda k: part_of(k, {}))
+            else:
+                stacked = map_slices(execution.world, self.node, slices, part_of)
             # The loop forgets how many axes its results have.
             is_vector = require_aggregator(self.operator(execution)).is_vector
             shape = [None] * (1 + len(self.axes) + is_vector)
@@ -137,8 +149,9 @@ class QuantifyInChunks(Aggregation):
         return Part(*(tf.concat([many, one[tf.newaxis]], 0) for many, one in zip(whole, last, strict=True)))
 
 
-def are_needed(planner: Planner, node: Quantifier, frame: Frame, chunk: int) -> bool:
+def are_needed(planner: Planner, node: Quantifier, frame: Frame) -> bool:
     """Whether a quantifier is evaluated in chunks: not if all its combinations fit into one."""
+    settings = planner.settings
     if dict(frame) != planner.root(node):
         # A slice has axes of its own, not the tuples or diagonals of a formula around it.
         return False
@@ -153,33 +166,55 @@ def are_needed(planner: Planner, node: Quantifier, frame: Frame, chunk: int) -> 
     for inner in node.walk():
         for group in inner.groups if isinstance(inner, Quantifier) else ():
             planner.bind(group)
+    if settings.chunk is None:
+        return _exceeds_limit(planner, node)
     if any(planner.groundings.count(variable) is None for variable in _variables(planner, node)):
         return True
-    count = combinations(planner.groundings, node, planner.groundings.count, shares=_shares(planner, node))
-    return bool(count > chunk)
+    count = combinations(planner.groundings, node, planner.groundings.count, shares=shares_of(planner, node))
+    return bool(count > settings.chunk)
 
 
 def plan_chunks(
     planner: Planner, node: Quantifier, frame: Frame, owner: int | None, negated: bool = False
 ) -> Rule:
     """The value of a quantified formula, evaluated in chunks; where it is `negated`, of its negation."""
-    chunk = planner.settings.chunk
-    if chunk is None:
-        raise RuntimeError("Chunks are for quantifiers where a size is set.")
-    groundings = planner.groundings.slice(longest_group(planner.groundings, node), 0, 0, {})
-    inner = planner.fork(groundings, replace(planner.settings, chunk=None))
+    settings, group = planner.settings, longest_group(planner.groundings, node)
+    rows = None
+    if settings.chunk is None and settings.limit is not None:
+        footprint = footprint_of(planner, node)
+        rows = footprint.rows_within(settings.limit, group)
+    # One that is sliced by bytes may have others within.
+    inner_settings = settings if rows is not None else replace(settings, chunk=None, limit=None)
+    inner = planner.fork(planner.groundings.slice(group, 0, rows or 0, {}), inner_settings)
     plan = inner.plan_requests([lambda: PartIn(node, tuple(inner.root(node).items()), owner)])
     yield from ()
     divided = is_divided(planner, node)
     counting = what_counts(planner, node, negated)
-    free, dense = plan.results[0].axes, planner.settings.dense
+    free, dense = plan.results[0].axes, settings.dense
     # In slices XLA has masks, which are as large as all combinations.
-    shares = () if dense else tuple(_shares(planner, node).items())
-    return planner.add(
-        QuantifyInChunks(
-            node.kind, node.hyperparameters, owner, counting, free, node, chunk, dense, divided, shares, plan
-        )
-    )
+    shares = () if dense or rows is not None else tuple(shares_of(planner, node).items())
+    chunk = settings.chunk if rows is None else None
+    given = (node.kind, node.hyperparameters, owner, counting)
+    return planner.add(QuantifyInChunks(*given, free, node, chunk, rows, dense, divided, shares, plan))
+
+
+def footprint_of(
+    planner: Planner, node: Node, groups: Sequence[tuple[str, ...]] = (), front: int = 0
+) -> Footprint:
+    """The footprint of a formula under the groundings of a planner, whose slices have the sizes they have."""
+    groundings = planner.groundings
+    inner = planner.fork(whole(groundings), replace(planner.settings, chunk=None, limit=None))
+    return Footprint(inner, node, groups, front, slice_sizes(groundings))
+
+
+def _exceeds_limit(planner: Planner, node: Quantifier) -> bool:
+    """Whether a quantifier takes more bytes than the limit, and is known to be able to do with less."""
+    limit, count = planner.settings.limit, whole(planner.groundings).count
+    operator = getattr(planner.space.semantics, QUANTIFIERS[node.kind].operator)
+    if limit is None or not isinstance(operator, Aggregator) or None in map(count, node.variables):
+        # How many rows a batch has is up to its user.
+        return False
+    return footprint_of(planner, node).exceeds(limit)
 
 
 def plan_part(planner: Planner, request: PartIn) -> Rule:
@@ -241,33 +276,6 @@ def combinations(
 
 def _size_now(groundings: Groundings, variable: str) -> axes.Size:
     return axes.size_of(groundings.variable(variable), 0)
-
-
-def _shares(planner: Planner, node: Quantifier) -> dict[Quantifier, float]:
-    """Which part of all combinations relations leave, for the quantifiers that they guard."""
-    found: dict[Quantifier, float] = {}
-    frame: dict[str, str] = planner.root(node)
-    for inner in node.walk():
-        # From the outside in: the variables around a quantifier are bound before.
-        if not isinstance(inner, Quantifier):
-            continue
-        frame = bind_all(planner, inner, frame)
-        most = samples_of(planner, inner)
-        if most is not None:
-            drawn = [planner.groundings.count(group[0]) for group in inner.groups]
-            found[inner] = min(1.0, most / max(math.prod(size or 1 for size in drawn), 1))
-            continue
-        try:
-            selected = None if inner.guard is None else guards.select_known(planner, inner.guard, frame)
-        except TooManyTuplesError:
-            # Too many to be found at once; each slice finds its own.
-            continue
-        tuples = None if selected is None else planner.frames.tuples(selected[0])
-        if tuples is not None and tuples.known is not None:
-            count = len(next(iter(tuples.known.values())))
-            sizes = [planner.groundings.count(planner.frames.groups[axis][0]) for axis in tuples.parents]
-            found[inner] = min(1.0, count / max(math.prod(size or 1 for size in sizes), 1))
-    return found
 
 
 def _known_size(sizes: Sequence[axes.Size]) -> axes.Size:

@@ -17,8 +17,9 @@ from ltn.errors import LogicError
 from ltn.evaluation import chunks, crisp, formulas, replicas, runs, terms, tuples
 from ltn.evaluation.binding import bind_all, has_variables, narrow
 from ltn.evaluation.definitions import with_relation
+from ltn.evaluation.footprint import slice_sizes
 from ltn.evaluation.groundings import Groundings
-from ltn.evaluation.plan import Execution, Options, Plan, Recent, Sampling, World, with_formula
+from ltn.evaluation.plan import Execution, Options, Plan, Recent, Sampling, World, samples_in, with_formula
 from ltn.evaluation.planner import (
     FormulaIn,
     GuardIn,
@@ -36,6 +37,8 @@ from ltn.evaluation.planner import (
     owner_of,
 )
 from ltn.evaluation.relations import Relation
+from ltn.evaluation.samples import with_all_samples
+from ltn.evaluation.sharing import share
 from ltn.evaluation.spaces import Space
 from ltn.evaluation.table import PlanTable
 from ltn.fuzzy_ops.base import ProjectedConnective
@@ -61,6 +64,8 @@ class Plans:
 
     def __init__(self) -> None:
         self.recent = Recent[Plan](most=64)
+        # Which formulas take fewer bytes than a limit.
+        self.small = Recent[bool](most=64)
         self.memory = Memory(most=16)
         # The definitions that guards use.
         self.definitions: dict[str, tuple[CrispDefinition, Relation]] = {}
@@ -149,8 +154,19 @@ class Evaluation:
 
     def in_space(self, space: Space) -> Evaluation:
         """The same evaluation, in another space."""
+        return self._but(world=self.world._replace(space=space))
+
+    def on(self, groundings: Groundings) -> Evaluation:
+        """The same evaluation, under other groundings."""
+        return self._but(world=self.world._replace(groundings=groundings))
+
+    def within(self, limit: int | None) -> Evaluation:
+        """The same evaluation, in which each formula takes about so many bytes, if that can be."""
+        return self._but(settings=replace(self.settings, limit=limit))
+
+    def _but(self, **changes: Any) -> Evaluation:
         twin = copy(self)
-        twin.world = self.world._replace(space=space)
+        vars(twin).update(changes)
         return twin
 
     def ground(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> list[Any]:
@@ -161,7 +177,7 @@ class Evaluation:
         Formulas are given as they are written, and errors show them so; their tensors hold values of the
         space. `options` gives each of them the options of quantifiers that its text does not set.
         """
-        world, written_out = self.write_out(nodes)
+        world, written_out = self.write_out(nodes, options)
         world = self._divide(world, written_out)
         plan = self._plan(world, nodes, written_out, options)
         found = Execution(world, options).run(plan)
@@ -176,7 +192,7 @@ class Evaluation:
 
     def plan(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> Plan:
         """The plan of terms and formulas."""
-        world, written_out = self.write_out(nodes)
+        world, written_out = self.write_out(nodes, options)
         return self._plan(self._divide(world, written_out), nodes, written_out, options)
 
     def _plan(
@@ -184,7 +200,7 @@ class Evaluation:
     ) -> Plan:
         groundings, semantics = world.groundings, world.space.semantics
         sources = tuple((v, groundings.source(v)) for v in groundings.signature.variables)
-        sizes = () if self.settings.chunk is None else tuple(groundings.count(v) for v, _ in sources)
+        sizes = sizes_of(groundings) if self.settings.may_slice else ()
         operators = tuple(_kind(operator) for operator in vars(semantics).values())
         owners = tuple(owner_of(number, options) for number in range(len(nodes)))
         given = (groundings.has_weights, *(groundings.has_places(variable) for variable, _ in sources))
@@ -203,7 +219,7 @@ class Evaluation:
         def make() -> Plan:
             planner = Planner(world, self.settings, RULES, self.plans.memory)
             # Prepared once: trees that are equal and not the same are compared from top to bottom.
-            prepared = map(self._prepare, written_out)
+            prepared = map(self.prepare, written_out)
             each = zip(written_out, prepared, owners, strict=True)
             requests = [partial(self._request, planner, *parts) for parts in each]
             return planner.plan_requests(requests, nodes)
@@ -212,7 +228,7 @@ class Evaluation:
 
     def tabulate(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> PlanTable:
         """The plan of terms and formulas, executed to see how large each step is."""
-        world, _ = self.write_out(nodes)
+        world, _ = self.write_out(nodes, options)
         plan, execution = self.plan(nodes, options), Execution(world, options)
         execution.run(plan)
         return PlanTable.of(plan, execution)
@@ -267,7 +283,7 @@ class Evaluation:
         Errors show the formula as it was `written`, before it was prepared.
         """
         own, shown = [options or {}], written or node
-        world, [written_out] = self.write_out([node])
+        world, [written_out] = self.write_out([node], own)
         planner = Planner(world, replace(self.settings, dense=False, chunk=None), RULES, self.plans.memory)
         frame: dict[str, str] = {}
         body, guards = self.space.prepare(written_out), []
@@ -301,7 +317,11 @@ class Evaluation:
             values, frame, {variable: rows.get(variable) for variable in frame}, all(map(bool, holds))
         )
 
-    def _prepare(self, node: Node) -> Node:
+    def planner(self, world: World) -> Planner:
+        """A planner of one's own, without chunks."""
+        return Planner(world, replace(self.settings, chunk=None, limit=None), RULES, self.plans.memory)
+
+    def prepare(self, node: Node) -> Node:
         """A formula as it is evaluated, or a term; without the diagonals of a question."""
         body = node.body if isinstance(node, Diagonals) else node
         return self.space.prepare(body) if self._is_formula(body) else body
@@ -321,16 +341,20 @@ class Evaluation:
     def _is_formula(self, node: Node) -> bool:
         return self.groundings.signature.sort_of(node).is_formula
 
-    def write_out(self, nodes: Sequence[Node]) -> tuple[World, list[Node]]:
-        """The nodes without definitions, and the world in which they have their variables."""
-        found = self.groundings.signature.write_out(nodes)
-        if not found.copies and not found.crisp:
-            return self.world, found.nodes
-        world = self.world._replace(groundings=self.groundings.with_copies(found.copies))
+    def write_out(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> tuple[World, list[Node]]:
+        """The nodes without definitions, and the world in which they have their variables.
+
+        Their quantifiers tell how many tuples they draw, where options or a question do.
+        """
+        found, world = self.groundings.signature.write_out(nodes), self.world
+        if found.copies or found.crisp:
+            world = world._replace(groundings=self.groundings.with_copies(found.copies))
         for name, definition in found.crisp.items():
             planner_of = partial(Planner, settings=Settings(), rules=RULES, memory=self.plans.memory)
             world = with_relation(world, name, definition, planner_of, self.plans.definitions)
-        return world, found.nodes
+        if self.settings.sample is None and not any(map(samples_in, options)):
+            return world, found.nodes
+        return world, with_all_samples(found.nodes, options, self.settings.sample)
 
     def _divide(self, world: World, nodes: Sequence[Node]) -> World:
         """The world in which each replica has all the data that it needs whole."""
@@ -339,45 +363,17 @@ class Evaluation:
         return world._replace(groundings=share(world.groundings, nodes, self.settings.sampled))
 
 
+def sizes_of(groundings: Groundings) -> tuple[Any, ...]:
+    """The numbers of individuals of all variables, where they are known, also of slices."""
+    slices = slice_sizes(groundings)
+    return tuple(slices.get(name, groundings.count(name)) for name in groundings.signature.variables)
+
+
 def groups_of(free: Sequence[str], node: Node) -> list[tuple[str, ...]]:
     """The free variables of a formula, a term, or a question about diagonals; those of one axis together."""
     groups = node.groups if isinstance(node, Diagonals) else ()
     own = {variable: group for group in groups for variable in group}
     return list(dict.fromkeys(own.get(variable, (variable,)) for variable in free))
-
-
-def share(groundings: Groundings, nodes: Sequence[Node], sampled: bool = False) -> Groundings:
-    """The groundings in which a variable that meets divided data ranges over the data of all replicas.
-
-    Where quantifiers draw samples, each replica has its own: data below them are not divided.
-    """
-
-    def kinds(group: Sequence[str]) -> set[str]:
-        return {(groundings.source(variable) or ("none", ""))[0] for variable in group}
-
-    # The groups of data on each path of nested quantifiers.
-    paths: list[tuple[replicas.Group, ...]] = []
-    below_samples: list[replicas.Group] = []
-    pending: list[tuple[Node, tuple[replicas.Group, ...]]] = [(node, ()) for node in reversed(nodes)]
-    seen: set[tuple[int, tuple[replicas.Group, ...]]] = set()
-    while pending:
-        node, path = pending.pop()
-        if (id(node), path) in seen:
-            continue
-        seen.add((id(node), path))
-        below: Sequence[Node] = node.children
-        if isinstance(node, Quantifier):
-            path = (*path, *(group for group in node.groups if "data" in kinds(group)))
-            if sampled and node.sample is not None:
-                inside = (inner for inner in node.body.walk() if isinstance(inner, Quantifier))
-                below_samples += [each for inner in inside for each in inner.groups if "data" in kinds(each)]
-            below = (node.body,)
-        pending += [(child, path) for child in reversed(below)]
-        if not below:
-            paths.append(path)
-    # Data that a `diag` pairs with other individuals are not divided either.
-    paired = [group for path in paths for group in path if kinds(group) != {"data"}]
-    return groundings.share(replicas.variables_to_gather(paths, [*paired, *below_samples]))
 
 
 def _kind(operator: Any) -> Hashable:

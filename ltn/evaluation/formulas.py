@@ -57,8 +57,7 @@ def plan_formula(planner: Planner, request: FormulaIn) -> Rule:
     if negated and planner.settings.traced:
         yield planner.formula(atom, frame, request.owner)
     if isinstance(atom, Quantifier):
-        chunk = planner.settings.chunk
-        in_chunks = chunk is not None and chunks.are_needed(planner, atom, frame, chunk)
+        in_chunks = planner.settings.may_slice and chunks.are_needed(planner, atom, frame)
         plan = chunks.plan_chunks if in_chunks else quantifiers.plan_quantifier
         return (yield from plan(planner, atom, frame, request.owner, negated))
     return (yield from plan_atom(planner, atom, frame, negated))

@@ -85,11 +85,11 @@ class Groundings:
         self.data = data
         self._found: dict[Source, tf.Tensor] = {}
         self._shared: frozenset[str] = frozenset()
-        self._slices: dict[str, tuple[Any, Any]] = {}
+        self.slices: dict[str, tuple[Any, Any]] = {}
 
     def source(self, variable: str) -> Source | None:
         """Where the individuals of a variable come from; one source means the same individuals."""
-        return ("slice", variable) if variable in self._slices else self._whole_source(variable)
+        return ("slice", variable) if variable in self.slices else self._whole_source(variable)
 
     def _whole_source(self, variable: str) -> Source | None:
         domain = self.signature.variables[variable]
@@ -156,7 +156,7 @@ class Groundings:
         signature = self.signature.with_variables(variables | dict(others), copies)
         signature.predicates |= predicates
         twin = Groundings(signature, self.tables, self.choices, self.data)
-        twin._found, twin._shared, twin._slices = self._found, self._shared, self._slices
+        twin._found, twin._shared, twin.slices = self._found, self._shared, self.slices
         return twin
 
     def share(self, variables: Iterable[str]) -> Groundings:
@@ -182,7 +182,7 @@ class Groundings:
         # would have to meet again.
         twin._found = {source: found for source, found in self._found.items() if source[0] == "gathered"}
         twin._shared = self._shared
-        twin._slices = dict.fromkeys(variables, (start, size))
+        twin.slices = {**self.slices, **dict.fromkeys(variables, (start, size))}
         return twin
 
     def tables_of(self, names: Collection[str]) -> list[Individuals]:
@@ -247,9 +247,9 @@ class Groundings:
             places = tf.cast(column, tf.int32)
         else:
             places = tf.constant(self.places(name), tf.int32)
-        if name not in self._slices:
+        if name not in self.slices:
             return places
-        start, size = self._slices[name]
+        start, size = self.slices[name]
         return tf.slice(places, [start], [size])
 
     def variable(self, name: str) -> tf.Tensor:
@@ -279,9 +279,9 @@ class Groundings:
         """The weights of the individuals of a variable that is weighted, (k,)."""
         kind, _ = self._whole_source(variable) or ("none", "")
         weights = self._individuals((kind, ROW_WEIGHTS), self.signature.variables[variable])
-        if variable not in self._slices:
+        if variable not in self.slices:
             return weights
-        start, size = self._slices[variable]
+        start, size = self.slices[variable]
         return tf.slice(weights, [start], [size])
 
     def constant(self, name: str) -> tf.Tensor:
@@ -322,7 +322,7 @@ class Groundings:
         return tf.gather(self._individuals(("domain", domain.name), domain), places)
 
     def _from_slice(self, variable: str, domain: Domain) -> tf.Tensor:
-        start, size = self._slices[variable]
+        start, size = self.slices[variable]
         source = self._whole_source(variable)
         if source is None:
             raise LogicValueError(self.explain_missing(variable))

@@ -23,7 +23,8 @@ R = TypeVar("R", bound="Reader")
 
 # Options for the quantifiers of one formula alone, by kind: {"exists": {"p": 6.0}}.
 Options = dict[str, dict[str, Any]]
-
+# What is no argument of an operator: how many tuples are drawn.
+_SAMPLE = "sample"
 
 # How many alike steps are computed as one: fewer gain nothing.
 LEAST_ALIKE = 4
@@ -174,7 +175,7 @@ class Execution:
 
     def __init__(self, world: World, options: Sequence[Options] = ()):
         self.world = world
-        self.options = options
+        self.options = [without_samples(own) for own in options]
         self.values: list[Any] = []
 
     def run(self, plan: Plan) -> list[Any]:
@@ -271,6 +272,17 @@ class Recent(Generic[T]):
     def keys(self) -> tuple[Hashable, ...]:
         """The keys, the one that was used last at the end."""
         return tuple(self._values)
+
+
+def samples_in(options: Options) -> dict[str, int]:
+    """How many tuples quantifiers draw, by their kind, where options tell it."""
+    return {kind: own[_SAMPLE] for kind, own in options.items() if _SAMPLE in own}
+
+
+def without_samples(options: Options) -> Options:
+    """The options that operators take."""
+    found = {kind: {n: v for n, v in own.items() if n != _SAMPLE} for kind, own in options.items()}
+    return {kind: own for kind, own in found.items() if own}
 
 
 def with_formula(error: LogicError, formula: Node) -> LogicError:

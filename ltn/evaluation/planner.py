@@ -18,7 +18,7 @@ from ltn.evaluation import replicas
 from ltn.evaluation.calls import Calls, SharedRun
 from ltn.evaluation.frames import Frame, Frames
 from ltn.evaluation.groundings import Groundings
-from ltn.evaluation.plan import Options, Plan, Recent, Step, Value, World, with_formula
+from ltn.evaluation.plan import Options, Plan, Recent, Step, Value, World, with_formula, without_samples
 from ltn.language import Name, Node, Not, Quantifier, negation_normal_form
 from ltn.language.names import axis_text
 from ltn.language.tree import fold
@@ -106,6 +106,7 @@ class Settings:
         dense: whether guards go into the aggregators as masks, so that all shapes stay static, which
             XLA needs; else the tuples of a guard are found first, and the body is evaluated for them only.
         chunk: how many combinations of individuals the outermost quantifiers evaluate at once; None for all.
+        limit: about how many bytes the values of each formula may take, without `chunk`; None for any number.
         traced: whether the body of each guarded quantifier is also evaluated for the selected tuples alone,
             so that it can be shown.
         sampled: whether quantifiers that are written with `sample` draw so many tuples; else they take all.
@@ -114,9 +115,15 @@ class Settings:
 
     dense: bool = False
     chunk: int | None = None
+    limit: int | None = None
     traced: bool = False
     sampled: bool = False
     sample: int | None = None
+
+    @property
+    def may_slice(self) -> bool:
+        """Whether quantifiers may be evaluated in chunks."""
+        return self.chunk is not None or self.limit is not None
 
 
 # What the plans of a theory share: the combinations of fixed individuals that guards select.
@@ -300,4 +307,4 @@ def check_same_size(label: str, sizes: Sequence[Any]) -> list[Any]:
 
 def owner_of(number: int, options: Sequence[Options]) -> int | None:
     """The owner of the quantifiers of a formula: itself where it has options of its own."""
-    return number if number < len(options) and options[number] else None
+    return number if number < len(options) and without_samples(options[number]) else None

@@ -29,10 +29,12 @@ from ltn.evaluation.frames import Drawn, Frame, Tuples
 from ltn.evaluation.guards.strategy import SelectedTuples
 from ltn.evaluation.joins import TooManyTuplesError
 from ltn.evaluation.numbered_joins import NumberedJoin
-from ltn.evaluation.plan import Execution, Value
+from ltn.evaluation.plan import Execution, Options, Value, samples_in
 from ltn.evaluation.planner import IndexOn, Planner, Rule, SizeOf, TuplesOf
 from ltn.evaluation.tuples import ravel, unravel
 from ltn.language import Node
+from ltn.language.quantifier import draws_samples
+from ltn.language.samples import with_sample_outside, with_samples
 
 # Numbers of combinations stay below, so that an int64 holds them.
 _MOST = 2**62
@@ -282,6 +284,16 @@ def draw(planner: Planner, most: int, guard: Node | None, frame: Frame, bound: S
     leading = next(iter(staying), first.leading)
     origin = Sample(most, others, written, _Selection(first.label, staying))
     return _add(planner, key, [*first.parents, *others], frame, leading, origin, most, first)
+
+
+def with_all_samples(nodes: Sequence[Node], options: Sequence[Options], most: int | None) -> list[Node]:
+    """Formulas whose quantifiers tell what they draw, where their options, or a question for `most`, do."""
+    drawn = list(nodes)
+    if options:
+        drawn = [with_samples(node, samples_in(own)) for node, own in zip(nodes, options, strict=True)]
+    if most is None or any(map(draws_samples, drawn)):
+        return drawn
+    return [with_sample_outside(node, most) for node in drawn]
 
 
 def _numbered(

@@ -29,6 +29,18 @@ class _Surroundings(keras.Layer):
         return function(training)
 
 
+def each_slice(count: Any, function: Callable[[tf.Tensor], Part]) -> list[tf.Tensor]:
+    """The parts that a function of 0, 1, ... gives. Gradients of them keep all slices in memory."""
+    arrays = [tf.TensorArray(tf.float32, count) for _ in Part._fields]
+
+    def write(k: tf.Tensor, arrays: list[tf.TensorArray]) -> tuple[tf.Tensor, list[tf.TensorArray]]:
+        return k + 1, [array.write(k, t) for array, t in zip(arrays, function(k), strict=True)]
+
+    start = tf.constant(0), arrays
+    _, written = tf.while_loop(lambda k, _: k < count, write, start, parallel_iterations=1)
+    return [array.stack() for array in written]
+
+
 def map_slices(
     world: World,
     node: Quantifier,
@@ -54,15 +66,7 @@ def map_slices(
     def map_all(*given: tf.Tensor) -> tuple[list[tf.Tensor], Callable[..., Any]]:
         # No tape may keep the slices.
         values = [tf.stop_gradient(value) for value in given]
-        arrays = [tf.TensorArray(tf.float32, count) for _ in Part._fields]
-
-        def write(k: tf.Tensor, arrays: list[tf.TensorArray]) -> tuple[tf.Tensor, list[tf.TensorArray]]:
-            return k + 1, [
-                array.write(k, t) for array, t in zip(arrays, compute_slice(k, values), strict=True)
-            ]
-
-        start = tf.constant(0), arrays
-        _, written = tf.while_loop(lambda k, _: k < count, write, start, parallel_iterations=1)
+        found = each_slice(count, lambda k: Part(*compute_slice(k, values)))
 
         def gradient(*upstream: tf.Tensor, variables: Sequence[tf.Variable] = ()) -> Any:
             """The gradients, also of variables outside the theory, which networks may read."""
@@ -83,11 +87,11 @@ def map_slices(
 
             start = tf.constant(0), [tf.zeros_like(source) for source in sources]
             shapes = tf.TensorShape([]), [source.shape for source in sources]
-            _, found = tf.while_loop(lambda k, _: k < count, add, start, shapes, parallel_iterations=1)
-            found, own = _forbid_second_derivatives(*found), len(values)
-            return (found[:own], found[own:]) if variables else found
+            _, added = tf.while_loop(lambda k, _: k < count, add, start, shapes, parallel_iterations=1)
+            slopes, own = _forbid_second_derivatives(*added), len(values)
+            return (slopes[:own], slopes[own:]) if variables else slopes
 
-        return [array.stack() for array in written], gradient
+        return found, gradient
 
     return map_all(*inputs, *data.values())
 

@@ -152,7 +152,7 @@ class KnowledgeBase:
         self.seeds = Seeds()
         self._axioms: dict[str, Axiom] = {}
         self._share_list: list[float] = []
-        self._shares = self._new_shares()
+        self._renew()
         # How often axioms or operators have changed, for models that compile them into their own steps.
         self.version = 0
         self._subscribers: list[Callable[[], None]] = []
@@ -280,7 +280,9 @@ class KnowledgeBase:
 
         With its first change a number becomes a variable of the compiled steps: later changes compile nothing
         again. After an error nothing has changed. What these operators lack and those of another preset have,
-        as `p_forall` under `godel`, is passed over with a warning, one for each name.
+        as `p_forall` under `godel`, is passed over with a warning, one for each name. `sample_forall=512` and
+        `sample_exists` let quantifiers of axioms draw so many tuples in each training step, where their text
+        does not tell it; None lets them take all. Another number, as it changes shapes, compiles steps again.
         """
         if axiom is None:
             stale = self.operators.set(values)
@@ -310,7 +312,7 @@ class KnowledgeBase:
             self._adopt(axiom)
         for name, values in own.items():
             operators.set_for(name, self._trees_of(self.find(name)), values)
-        self._shares = self._new_shares()
+        self._renew()
 
     # Evaluation
 
@@ -345,14 +347,17 @@ class KnowledgeBase:
         self._share_list = [axiom.share for axiom in self.axiom_list]
         self._shares.assign(self._share_list)
 
-    def _new_shares(self) -> tf.Variable:
+    def _renew(self) -> None:
+        """Make anew what compiled steps read."""
         # Not when they are evaluated: a tf.function, and the threads of replicas, must not make variables.
         with tf.init_scope():
-            return tf.Variable(self._share_list, trainable=False, dtype=tf.float32)
+            self._shares = tf.Variable(self._share_list, trainable=False, dtype=tf.float32)
+        if self.operators.draws_samples:
+            self.seeds.make()
 
     def _notify(self) -> None:
         self.version += 1
-        self._shares = self._new_shares()
+        self._renew()
         for notify in self._subscribers:
             notify()
 

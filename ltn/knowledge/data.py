@@ -20,6 +20,7 @@ import tensorflow as tf
 from ltn.errors import LogicTypeError, LogicValueError, NotFiniteError
 from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.fuzzy_ops.arguments import LARGEST_WEIGHT
+from ltn.knowledge.pairs import Pairs, check_pairs
 from ltn.knowledge.places import PlacedBatches, are_indices, lookup, place_batch, read_places
 from ltn.language import Domain, Signature
 from ltn.language.names import list_names, nearest
@@ -239,12 +240,17 @@ def empty_batch() -> dict[str, tf.Tensor]:
 
 
 def read_data(
-    signature: Signature, x: Any, check_complete: Callable[[Data], None], weights: Any = None
+    signature: Signature,
+    x: Any,
+    check_complete: Callable[[Data], None],
+    weights: Any = None,
+    pairs: Pairs = (),
 ) -> Any:
     """The data that users give, checked as far as possible before the first batch.
 
     `check_complete` raises if an axiom mentions a variable that has no individuals, even with the data that
-    it is called with. `weights` are those of the rows of a dictionary; data sets hold them themselves.
+    it is called with. `weights` are those of the rows of a dictionary; data sets hold them themselves. Of the
+    batches of a data set, variables in `pairs` have the same number of rows, or all where rows have weights.
     """
     if is_nothing(x):
         check_complete(with_weights({}, weights))
@@ -260,11 +266,11 @@ def read_data(
             "(batch, None, weights)."
         )
     if isinstance(x, tf.data.Dataset):
-        return read_dataset(signature, x, check_complete)
+        return read_dataset(signature, x, check_complete, pairs)
     if isinstance(x, keras.utils.PyDataset):
-        return PlacedBatches(signature, x)
+        return PlacedBatches(signature, x, pairs)
     if isinstance(x, Iterator):
-        return (place_batch(signature, batch, number) for number, batch in enumerate(x))
+        return (place_batch(signature, batch, number, pairs) for number, batch in enumerate(x))
     raise LogicTypeError(
         "Data are a dictionary from names of variables to arrays, as {'x': points}, or a data set of "
         f"such dictionaries; got a {type(x).__name__}."
@@ -272,7 +278,10 @@ def read_data(
 
 
 def read_dataset(
-    signature: Signature, dataset: tf.data.Dataset, check_complete: Callable[[Data], None]
+    signature: Signature,
+    dataset: tf.data.Dataset,
+    check_complete: Callable[[Data], None],
+    pairs: Pairs = (),
 ) -> tf.data.Dataset:
     """A data set of checked batches, from one that users give; weights of rows are a column of them."""
     spec, *others = (
@@ -298,7 +307,10 @@ def read_dataset(
             raise LogicValueError(
                 f"{error} A data set yields batches: `dataset.batch(32)` makes them."
             ) from None
-    check_aligned({name: tensor for name, tensor in spec.items() if tensor.shape[0] is not None})
+    sized = {name: tensor for name, tensor in spec.items() if tensor.shape[0] is not None}
+    if len(others) > 1:
+        check_aligned(sized)
+    check_pairs(signature, pairs, sized)
     check_complete(spec)
 
     def read(x: Data, y: Any = None, weights: Any = None) -> dict[str, Any]:

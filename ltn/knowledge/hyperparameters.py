@@ -18,24 +18,32 @@ from ltn.fuzzy_ops.arguments import LARGEST_WEIGHT, is_number
 from ltn.fuzzy_ops.base import Operator
 from ltn.language import Node, Quantifier
 from ltn.language.diagnostics import locate, span_of_options
-from ltn.language.names import QUANTIFIERS
+from ltn.language.names import PLAIN_QUANTIFIERS, QUANTIFIERS, check_option
 from ltn.semantics import BaseSemantics
 from ltn.semantics import from_config as semantics_from_config
+
+# How many tuples the quantifiers of axioms draw in a training step, where their text does not tell it.
+SAMPLES = tuple(f"sample_{kind}" for kind in PLAIN_QUANTIFIERS)
 
 
 class Hyperparameters:
     """Operators with their hyper-parameters; those that were changed are variables of compiled code.
 
+    What tells shapes, as `sample_forall`, or is no number, as `stable_forall`, is compiled in.
+
     What other operators have and these lack is passed over, with one warning for each name.
     """
 
     def __init__(self, semantics: BaseSemantics, /, **values: Any):
+        samples = {name: _read_sample(name, values.pop(name)) for name in SAMPLES if name in values}
         self._told: set[str] = set()
         self._semantics = semantics.with_hyperparameters(**lacking.split(semantics, values)[0])
         self.tell_lacking(semantics, values)
         self._changed: dict[str, tf.Variable] = {}
-        # Of one axiom only; what is no number, as `stable`, is compiled in.
-        self._of_axioms: dict[str, dict[str, tf.Variable | bool]] = {}
+        self._samples: dict[str, int] = {}
+        _assign(self._samples, samples)
+        # Of one axiom only.
+        self._of_axioms: dict[str, dict[str, Any]] = {}
 
     @property
     def semantics(self) -> BaseSemantics:
@@ -50,7 +58,7 @@ class Hyperparameters:
     def options(self, axiom: str) -> Options:
         """What was set for the quantifiers of one axiom."""
         found: Options = {}
-        for name, value in self._of_axioms.get(axiom, {}).items():
+        for name, value in (self._samples | self._of_axioms.get(axiom, {})).items():
             option, kind = _split(name)
             found.setdefault(kind, {})[option] = value
         return found
@@ -62,7 +70,13 @@ class Hyperparameters:
             for axiom, changed in self._of_axioms.items()
             for name, value in changed.items()
         }
-        return self._semantics.hyperparameters() | {n: float(v) for n, v in self._changed.items()} | own
+        changed = {name: float(value) for name, value in self._changed.items()}
+        return self._semantics.hyperparameters() | changed | self._samples | own
+
+    @property
+    def draws_samples(self) -> bool:
+        """Whether quantifiers draw samples that their text does not tell."""
+        return any(name in SAMPLES for own in (self._samples, *self._of_axioms.values()) for name in own)
 
     def tell_lacking(self, semantics: BaseSemantics, names: Iterable[str]) -> None:
         """Warn, once for each, of hyper-parameters that are passed over under some operators."""
@@ -86,22 +100,24 @@ class Hyperparameters:
 
     def set(self, values: Mapping[str, Any]) -> bool:
         """Change hyper-parameters for all axioms. Returns whether code must be compiled again."""
-        checked = self._read(values)
+        checked = self.read(values)
         self.tell_lacking(self._semantics, values)
         before = self._semantics.hyperparameters()
         flags = {name: value for name, value in checked.items() if isinstance(value, bool)}
         changed = {name: value for name, value in flags.items() if value is not before[name]}
         if changed:
             self._semantics = self._semantics.with_hyperparameters(**changed)
-        numbers = {name: value for name, value in checked.items() if name not in flags}
-        return _assign(self._changed, numbers) or bool(changed)
+        samples = {name: value for name, value in checked.items() if name in SAMPLES}
+        numbers = {name: value for name, value in checked.items() if name not in {**flags, **samples}}
+        is_new = _assign(self._samples, samples) | _assign(self._changed, numbers)
+        return is_new or bool(changed)
 
     def set_for(self, axiom: str, trees: Sequence[Node], values: Mapping[str, Any]) -> bool:
         """Change hyper-parameters for one axiom. Returns whether code must be compiled again.
 
         `trees` are its formula, and those that definitions in it stand for; none if it is Python code.
         """
-        checked = self._read(values)
+        checked = self.read(values)
         if not trees:
             raise LogicValueError(f"The axiom '{axiom}' is Python code: its quantifiers are not known.")
         quantifiers = [node for tree in trees for node in tree.walk() if isinstance(node, Quantifier)]
@@ -115,11 +131,13 @@ class Hyperparameters:
         self.tell_lacking(self._semantics, values)
         return _assign(self._of_axioms.setdefault(axiom, {}), checked)
 
-    def _read(self, values: Mapping[str, Any]) -> dict[str, float | bool]:
+    def read(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Hyper-parameters as plain values; raise for an impossible one, before any is changed."""
-        applicable, _ = lacking.split(self._semantics, values)
+        others = {name: value for name, value in values.items() if name not in SAMPLES}
+        samples = {name: _read_sample(name, value) for name, value in values.items() if name in SAMPLES}
+        applicable, _ = lacking.split(self._semantics, others)
         found = self._semantics.with_hyperparameters(**applicable).hyperparameters()
-        return {name: _plain(found[name]) for name in applicable}
+        return {name: _plain(found[name]) for name in applicable} | samples
 
     def forget(self, axiom: str) -> None:
         """Drop what was set for one axiom."""
@@ -130,6 +148,7 @@ class Hyperparameters:
         return {
             "semantics": self._semantics.get_config(),
             "changed": {name: float(value) for name, value in self._changed.items()},
+            "samples": dict(self._samples),
             "of_axioms": {
                 axiom: {name: _plain(value) for name, value in changed.items()}
                 for axiom, changed in self._of_axioms.items()
@@ -143,7 +162,10 @@ class Hyperparameters:
         What was set for one axiom is set when there is the axiom.
         """
         operators = cls(semantics_from_config(config["semantics"]))
-        _assign(operators._changed, operators._read(config["changed"]))
+        _assign(operators._changed, operators.read(config["changed"]))
+        # Older files have no samples.
+        samples = config.get("samples", {})
+        _assign(operators._samples, {name: _read_sample(name, samples.get(name)) for name in SAMPLES})
         return operators
 
 
@@ -157,17 +179,29 @@ def _split(name: str) -> tuple[str, str]:
     return option, kind
 
 
-def _plain(value: Any) -> float | bool:
-    return value if isinstance(value, bool) else float(value)
+def _read_sample(name: str, value: Any) -> int | None:
+    """A number of tuples, or None where all are taken; raise for what is neither."""
+    if value is None:
+        return None
+    if not is_number(value):
+        raise LogicValueError(f"`{name}` is a number of tuples, or None for all of them; got {value!r}.")
+    check_option(_split(name)[1], "sample", value)
+    return int(value)
 
 
-def _assign(held: dict[str, Any], values: Mapping[str, float | bool]) -> bool:
-    """Hold values, numbers in variables. Returns whether there is another variable or flag than before."""
+def _plain(value: Any) -> float | bool | int:
+    return value if isinstance(value, bool | int) else float(value)
+
+
+def _assign(held: dict[str, Any], values: Mapping[str, Any]) -> bool:
+    """Hold values, those that may change in variables. Returns whether code must be compiled again."""
     is_new = False
     for name, value in values.items():
-        if isinstance(value, bool):
-            is_new |= held.get(name) is not value
+        if name in SAMPLES or isinstance(value, bool):
+            is_new |= held.get(name) != value
             held[name] = value
+            if value is None:
+                del held[name]
         elif name in held:
             held[name].assign(value)
         else:

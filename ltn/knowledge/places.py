@@ -18,6 +18,7 @@ import tensorflow as tf
 
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.evaluation.groundings import PLACES, are_places
+from ltn.knowledge.pairs import Pairs, check_pairs
 from ltn.language import Domain, Signature
 from ltn.language.domains import NUMBER
 from ltn.language.names import list_names, nearest
@@ -118,10 +119,11 @@ def name_table(signature: Signature, domain: Domain) -> tf.lookup.StaticHashTabl
 class PlacedBatches(keras.utils.PyDataset):
     """The batches of a `PyDataset`, with places for names and indices."""
 
-    def __init__(self, signature: Signature, batches: keras.utils.PyDataset):
+    def __init__(self, signature: Signature, batches: keras.utils.PyDataset, pairs: Pairs = ()):
         super().__init__(batches.workers, batches.use_multiprocessing, batches.max_queue_size)
         self._signature = signature
         self._batches = batches
+        self._pairs = pairs
 
     @property
     def num_batches(self) -> int | None:
@@ -130,7 +132,7 @@ class PlacedBatches(keras.utils.PyDataset):
         return count
 
     def __getitem__(self, number: int) -> Any:
-        return place_batch(self._signature, self._batches[number], number)
+        return place_batch(self._signature, self._batches[number], number, self._pairs)
 
     def on_epoch_begin(self) -> None:
         """Tell the batches."""
@@ -141,20 +143,24 @@ class PlacedBatches(keras.utils.PyDataset):
         self._batches.on_epoch_end()
 
 
-def place_batch(signature: Signature, batch: Any, number: int) -> Any:
-    """A batch as Keras takes it, a tuple, with places for names and indices; all else is left as it is."""
+def place_batch(signature: Signature, batch: Any, number: int, pairs: Pairs = ()) -> Any:
+    """A batch as Keras takes it, a tuple, with places for names and indices; all else is left as it is.
+
+    Raise where variables that are paired have different numbers of individuals.
+    """
     columns, *others = batch if isinstance(batch, tuple | list) and batch else (batch,)
     if not isinstance(columns, Mapping):
         return batch
     placed = dict(columns)
-    for name, values in columns.items():
-        domain = signature.variables.get(name) or signature.domains.get(name)
-        try:
+    try:
+        check_pairs(signature, pairs, columns)
+        for name, values in columns.items():
+            domain = signature.variables.get(name) or signature.domains.get(name)
             places = None if domain is None else read_places(signature, name, domain, values)
-        except LogicError as error:
-            raise type(error)(f"In batch {number + 1} of the data set: {error}") from None
-        if places is not None:
-            placed[name] = places.numpy()
+            if places is not None:
+                placed[name] = places.numpy()
+    except LogicError as error:
+        raise type(error)(f"In batch {number + 1} of the data set: {error}") from None
     return (placed, *others)
 
 

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from ltn import semantics as semantics_module
-from ltn.checks import check_whole
 from ltn.core import Formula, Term
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.evaluation import batches
 from ltn.evaluation.evaluation import Evaluation, groups_of
 from ltn.evaluation.groundings import ROW_WEIGHTS, Groundings, LabelledData
 from ltn.evaluation.lacking import is_lacking
-from ltn.evaluation.plan import Options, Sampling
+from ltn.evaluation.plan import Options, Sampling, samples_in
 from ltn.evaluation.spaces import Space, space_of
 from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.data import Data, check_aligned, labels_in, read_batch
@@ -64,8 +64,8 @@ class Knowledge(Protocol):
 class Question(NamedTuple):
     """The data and the operators of a question.
 
-    `named` holds hyper-parameters of the operators, and data of variables. `sample` is how many tuples the
-    quantifiers draw that are written so; None for all.
+    `named` holds hyper-parameters of the operators, and data of variables. `sample` is how many tuples
+    quantifiers draw; None for all. `sampling` tells how, if the question is to be asked more than once.
     """
 
     data: Data | None
@@ -73,15 +73,23 @@ class Question(NamedTuple):
     p: float | None
     named: Mapping[str, Any]
     sample: int | None = None
+    sampling: Sampling | None = None
 
 
 def answer(
-    knowledge: Knowledge, query: str | Node, question: Question, chunk: int | None = None
+    knowledge: Knowledge,
+    query: str | Node,
+    question: Question,
+    chunk: int | None = None,
+    limit: int | None = None,
 ) -> Formula | Term:
-    """The grounding of a formula or a term over its free variables, in order of appearance."""
+    """The grounding of a formula or a term over its free variables, in order of appearance.
+
+    `limit` is about how many bytes it may take; None for any number.
+    """
     tree = read_query(knowledge, query, diagonals=True)
     evaluation = evaluation_for(knowledge, question, chunk)
-    [value] = evaluation.ground([tree])
+    [value] = batches.ground(evaluation, [tree], limit=limit)
     if knowledge.signature.check(tree).is_formula:
         value = Formula(evaluation.space.truth(value.tensor), value.free_vars)
     value.text = str(tree)
@@ -145,9 +153,14 @@ def read_formula(
 
 
 def with_tensors(knowledge: Knowledge, question: Question) -> Question:
-    """The question with its data checked, and as tensors: compiled code would take arrays as constants."""
+    """The question with its data checked, and as tensors: compiled code would take arrays as constants.
+
+    Its samples are drawn once: whenever it is asked, they are the same.
+    """
     hyperparameters, data = _settings_and_data(knowledge, question)
-    return question._replace(data=read_batch(knowledge.signature, data), named=hyperparameters)
+    sampling = None if question.sample is None else knowledge.seeds.for_question(question.sample)
+    batch = read_batch(knowledge.signature, data)
+    return question._replace(data=batch, named=hyperparameters, sampling=sampling)
 
 
 def evaluation_for(
@@ -169,12 +182,9 @@ def evaluation_for(
     batch = LabelledData(read_batch(knowledge.signature, data), labels_in(data))
     if ROW_WEIGHTS in batch:
         check_aligned(batch)
-    sampling = None
-    if as_trained or question.sample is not None:
-        most = question.sample
-        if most is not None:
-            most = check_whole("sample", most, "a number of tuples", otherwise=", or None for all")
-        sampling = knowledge.seeds.for_question(most)
+    sampling = question.sampling
+    if sampling is None and (as_trained or question.sample is not None):
+        sampling = knowledge.seeds.for_question(question.sample)
     return knowledge.evaluation(
         space, batch, other_operators=question.semantics is not None, chunk=chunk, sampling=sampling
     )
@@ -182,11 +192,13 @@ def evaluation_for(
 
 def options_of(knowledge: Knowledge, axiom: Axiom, question: Question) -> Options:
     """What was set for the quantifiers of an axiom alone, unless the question sets it itself."""
+    own = knowledge.options_of(axiom)
     if question.semantics is not None or question.p is not None:
-        return {}
+        # What quantifiers range over is apart from their operators.
+        return {kind: {"sample": most} for kind, most in samples_in(own).items()}
     return {
         kind: {name: value for name, value in options.items() if f"{name}_{kind}" not in question.named}
-        for kind, options in knowledge.options_of(axiom).items()
+        for kind, options in own.items()
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import tensorflow as tf
@@ -12,6 +13,7 @@ from ltn.checks import check_truths
 from ltn.core import Formula
 from ltn.core.expressions import connect
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.evaluation import batches
 from ltn.evaluation.evaluation import Evaluation
 from ltn.evaluation.plan import Options
 from ltn.evaluation.spaces import Space
@@ -37,6 +39,7 @@ def satisfaction(
     options_of: Callable[[Axiom], Options],
     evaluation: Evaluation,
     shares: Any = None,
+    limit: int | None = None,
 ) -> Satisfaction:
     """Ground all axioms together, so that what they have in common is computed once.
 
@@ -45,13 +48,15 @@ def satisfaction(
         options_of: tells what was set for the quantifiers of one axiom alone.
         evaluation: the groundings and the space.
         shares: what each axiom counts, a tensor; by default as the axioms say now.
+        limit: about how many bytes may be used where nothing is learned; None for any number.
     """
     if not axioms:
         raise LogicValueError("The theory has no axioms: add some with theory.axiom(...).")
     space = evaluation.space
     written = [(a.name, a.tree, options_of(a)) for a in axioms if a.tree is not None]
     names, trees, own_options = zip(*written, strict=True) if written else ((), (), ())
-    grounded = dict(zip(names, evaluation.ground(trees, own_options), strict=True))
+    ground = evaluation.ground if limit is None else partial(batches.ground, evaluation, limit=limit)
+    grounded = dict(zip(names, ground(trees, own_options), strict=True))
     values = [
         grounded[axiom.name] if axiom.name in grounded else _call(axiom, evaluation) for axiom in axioms
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import tensorflow as tf
@@ -13,9 +13,10 @@ import tensorflow as tf
 from ltn import errors
 from ltn.errors import LogicFileError
 from ltn.evaluation.bounds import are_inside
-from ltn.evaluation.groundings import are_places
+from ltn.evaluation.groundings import ROW_WEIGHTS, are_places
 from ltn.knowledge import data as data_module
 from ltn.knowledge.data import Data
+from ltn.knowledge.pairs import Pairs, check_pairs, columns_of
 from ltn.knowledge.places import check_places
 from ltn.language import Domain, Signature
 
@@ -23,8 +24,12 @@ from ltn.language import Domain, Signature
 _PLACE = "In (?:batch|a batch|the file)"
 
 
-def checked(signature: Signature, batches: tf.data.Dataset, may_be_nan: bool = False) -> tf.data.Dataset:
+def checked(
+    signature: Signature, batches: tf.data.Dataset, may_be_nan: bool = False, pairs: Pairs = ()
+) -> tf.data.Dataset:
     """A data set of the same batches, dictionaries of individuals, that ends with an error at a wrong one.
+
+    Variables in `pairs` have the same number of rows; where rows have weights, all variables do.
 
     TensorFlow finds out which batch is wrong, and Python, which is slower, what is wrong with it.
     `as_logic_errors` makes the error one of ours.
@@ -32,25 +37,33 @@ def checked(signature: Signature, batches: tf.data.Dataset, may_be_nan: bool = F
 
     def check(number: tf.Tensor, batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
         names = [name for name in batch if name not in data_module.OTHERS]
+        are_weighted = ROW_WEIGHTS in batch
 
         def explain() -> None:
             def raise_for(at: tf.Tensor, *values: tf.Tensor) -> None:
-                _raise_for(signature, int(at), dict(zip(names, values, strict=True)), may_be_nan)
+                _raise_for(
+                    signature, int(at), dict(zip(names, values, strict=True)), may_be_nan, pairs, are_weighted
+                )
 
             tf.py_function(raise_for, [number, *(batch[name] for name in names)], [])
 
         columns = {name: batch[name] for name in names}
-        done = tf.cond(_are_fine(signature, columns, may_be_nan), lambda: None, explain)
+        own = (columns_of(signature, pair, names).values() for pair in pairs)
+        aligned = [names] if are_weighted else [list(dict.fromkeys(given)) for given in own]
+        done = tf.cond(_are_fine(signature, columns, may_be_nan, aligned), lambda: None, explain)
         with tf.control_dependencies([done] if done is not None else []):
             return {name: tf.identity(values) for name, values in batch.items()}
 
     return batches.enumerate().map(check)
 
 
-def _are_fine(signature: Signature, columns: Data, may_be_nan: bool) -> tf.Tensor:
-    """Whether all values belong to their domains, and all columns have the same number of rows."""
-    sizes = [tf.shape(values)[0] for values in columns.values()]
-    fine = [tf.equal(size, sizes[0]) for size in sizes]
+def _are_fine(
+    signature: Signature, columns: Data, may_be_nan: bool, aligned: Sequence[Sequence[str]]
+) -> tf.Tensor:
+    """Whether all values belong to their domains, and aligned columns have the same number of rows."""
+    sizes = {name: tf.shape(values)[0] for name, values in columns.items()}
+    fine = [tf.constant(True)]
+    fine += [tf.equal(sizes[name], sizes[names[0]]) for names in aligned for name in names]
     for name, values in columns.items():
         domain = data_module.domain_of(signature, name)
         if are_places(values):
@@ -80,9 +93,13 @@ def _rows(finite: tf.Tensor) -> tf.Tensor:
     return tf.reduce_all(finite, axis=list(range(1, finite.shape.rank)))
 
 
-def _raise_for(signature: Signature, number: int, columns: Data, may_be_nan: bool) -> None:
+def _raise_for(
+    signature: Signature, number: int, columns: Data, may_be_nan: bool, pairs: Pairs, are_weighted: bool
+) -> None:
     try:
-        data_module.check_aligned(columns)
+        if are_weighted:
+            data_module.check_aligned(columns)
+        check_pairs(signature, pairs, columns)
         for name, values in columns.items():
             domain = data_module.domain_of(signature, name)
             if are_places(values):

@@ -119,3 +119,8 @@ class Quantifier(Node):
             [] if self.guard is None else [" where ", Operand(self.guard, followed=True)]
         )
         return [head, *guard, ": ", Operand(self.body)]
+
+
+def draws_samples(formula: Node) -> bool:
+    """Whether a quantifier of a formula is written with `sample`."""
+    return any(isinstance(node, Quantifier) and node.sample is not None for node in formula.walk())

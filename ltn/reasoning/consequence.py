@@ -84,6 +84,7 @@ def entails(
     verbose: Any = "auto",
     semantics: BaseSemantics | str | None = None,
     p: float | None = None,
+    sample: int | None = None,
     **named: Any,
 ) -> Verdict:
     """Whether a closed formula is a logical consequence of the theory: K |=_q phi.
@@ -118,6 +119,8 @@ def entails(
             `exists` asks for nine individuals of ten; p=200 makes it ask for one. Likewise one of fifty
             axioms may fall to 0.65 while all of them together are at 0.95; p_satagg=200 keeps each of
             them up.
+        sample: as for `query`; by default axioms and formula are about all individuals. The tuples are drawn
+            once, for the whole search: a counterexample satisfies the axioms on them.
 
     Returns:
         A `ltn.reasoning.Verdict`, truthy if the formula follows, with the counterexample if not.
@@ -129,7 +132,7 @@ def entails(
     >>> bool(theory.entails("B", verbose=0)), bool(theory.entails("~B", verbose=0))
     (True, False)
     """
-    question = Question(data, semantics, p, named)
+    question = Question(data, semantics, p, named, sample)
     effort = Effort(q, slack, alpha, beta, restarts, steps, optimizer, seed, verbose)
     if method not in _METHODS:
         raise LogicValueError(f"`method` must be one of {', '.join(_METHODS)}; got {method!r}.")
@@ -181,6 +184,7 @@ def bounds(
     verbose: Any = "auto",
     semantics: BaseSemantics | str | None = None,
     p: float | None = None,
+    sample: int | None = None,
     **named: Any,
 ) -> Bounds:
     """The lowest and the highest truth value of a closed formula while the axioms are satisfied to q.
@@ -197,7 +201,7 @@ def bounds(
     >>> print(f"{found.low:.2f} {found.high:.2f}")
     0.00 0.07
     """
-    question = Question(data, semantics, p, named)
+    question = Question(data, semantics, p, named, sample)
     effort = Effort(q, 1.0, alpha, beta, restarts, steps, optimizer, seed, verbose)
     goals = [Goal(direction, effort.q, effort.alpha, effort.beta) for direction in (1.0, -1.0)]
     with _Finder(theory, formula, question, effort, len(goals)) as finder:

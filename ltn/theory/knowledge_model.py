@@ -40,9 +40,8 @@ def with_knowledge(
     """A Keras model that is trained on its task and on a theory about it.
 
     `fit(x, y)` minimises task loss + weight * (1 - satisfaction), or, with `log_product`, minus the logarithm
-    of the satisfaction. The result is compiled, trained, saved and loaded like the model itself, and predicts
-    what the model predicts. `fit(x, y, unlabelled=more)` takes rows without targets too: the axioms are about
-    all rows, the task is about those with targets.
+    of the satisfaction. The result is compiled, trained, saved, loaded like the model itself, and predicts
+    the same. `fit(x, y, unlabelled=more)` takes rows without targets, for the axioms alone, too.
 
     Args:
         model: the classifier, say, that also grounds a predicate or a function of the theory.
@@ -220,11 +219,13 @@ class KnowledgeModel(keras.Model):
             self._weight.assign(self._full_weight)
 
     def begin_epoch(self, epoch: int) -> None:
-        """Set the weight of an epoch."""
+        """Set the weight of an epoch, and compile again what callbacks have changed."""
         if self._given is not None:
             self._full_weight = check_weight(self._given.at(epoch))
         if self._given is not None or self.warmup:
             self._weight.assign(0.0 if epoch < self.warmup else self._full_weight)
+        if self._versions.get("train") != self.theory.version:
+            self.make_train_function()
 
     def end_epoch(self, epoch: int) -> None:
         """Warn where predictions have collapsed."""

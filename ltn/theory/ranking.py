@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ltn import semantics as semantics_module
 from ltn.errors import LogicError, LogicTypeError, LogicValueError, NotFiniteError
+from ltn.evaluation import batches
 from ltn.evaluation.chunks import combinations
 from ltn.evaluation.evaluation import Evaluation
 from ltn.evaluation.groundings import PLACES
@@ -30,8 +31,8 @@ from ltn.theory.reports import ReportedTheory
 
 Numbers = NDArray[np.int64]
 
-# How many combinations of individuals are evaluated at once, where the theory sets no `chunk`.
-_MOST = 2**20
+# The bytes of a score and of what it is compared with.
+_COMPARED = 8
 
 
 def rank(
@@ -56,9 +57,9 @@ def rank(
 
     Atoms are compared by the logarithms of their truths, from logits where a network has them, so that
     truths that round to 1 differ; the order is the same under all semantics. Other formulas are compared by
-    their values under the operators of the theory. Memory is bounded: at most `chunk` combinations of
-    individuals are evaluated at once, or 2^20 (about a million) where the theory sets none; those of
-    one row always are.
+    their values under the operators of the theory. Memory is bounded by `theory.memory_limit`: as many rows
+    are ranked at once as fit; where the theory has a `chunk`, they have at most so many combinations of
+    individuals, or are a single row.
 
     Args:
         triples: rows of individuals of which the formula is true, one column for each of its free variables,
@@ -169,7 +170,8 @@ class _Ranking:
         asked = _tell_apart([self.numbers[variable] for variable in others], len(self.numbers[of]))
         known = _Known(asked, self.numbers[of], size) if is_filtered else None
         found = []
-        for start, stop in self._batches(everyone, size):
+        for start, count in self._batches(everyone, size):
+            stop = start + count
             batch = {variable: self.rows[variable][start:stop] for variable in others}
             scores = self._scores(batch | everyone, of, others)
             scores = np.broadcast_to(scores, (stop - start, size))
@@ -182,11 +184,11 @@ class _Ranking:
     def _scores(self, data: Data, of: str, others: tuple[str, ...]) -> NDArray[Any]:
         """The values of the formula, (rows, individuals); (individuals,) where no other variable is free."""
         paired = Diagonals(self.tree, (others,)) if len(others) > 1 else self.tree
-        [values] = self.evaluation(data).ground([paired])
+        [values] = batches.ground(self.evaluation(data), [paired], limit=self.theory.memory_limit)
         return np.moveaxis(values.tensor.numpy(), values.free_vars.index(of), -1)
 
     def _batches(self, everyone: Data, among: int) -> Iterator[tuple[int, int]]:
-        """The first row of each batch, and the one after the last."""
+        """The first row of each batch, and how many it has."""
         one = {variable: column[:1] for variable, column in self.rows.items()}
         groundings = self.evaluation({**one, **everyone}).groundings
         written_out = self._written_out
@@ -195,10 +197,22 @@ class _Ranking:
             for variable in node.variables if isinstance(node, Quantifier) else ():
                 if groundings.count(variable) is None:
                     raise LogicValueError(groundings.explain_missing(variable))
-        # Quantifiers within count theirs for each combination of free variables.
-        for_one = max(combinations(groundings, tree, groundings.count), among)
-        size = max((self.theory.chunk or _MOST) // for_one, 1)
-        return ((start, min(start + size, self.count)) for start in range(0, self.count, size))
+        others = tuple(variable for variable in self.rows if variable not in everyone)
+        size = self._rows_within(everyone, others) if others else self.count
+        # The ranks are counted among scores, whatever has given them.
+        size = min(size, max(self.theory.memory_limit // (_COMPARED * among), 1))
+        if self.theory.chunk is not None:
+            # Quantifiers within count theirs for each combination of free variables.
+            for_one = max(combinations(groundings, tree, groundings.count), among)
+            size = min(size, max(self.theory.chunk // for_one, 1))
+        return batches.slices(self.count, size)
+
+    def _rows_within(self, everyone: Data, others: tuple[str, ...]) -> int:
+        """How many rows fit into the memory limit together."""
+        evaluation = self.evaluation({**self.rows, **everyone})
+        paired = Diagonals(self.tree, (others,)) if len(others) > 1 else self.tree
+        footprint = batches.footprint_of(evaluation, paired)
+        return footprint.rows_within(self.theory.memory_limit, others, sliced=True)
 
     def _check_order(self, scores: NDArray[Any], start: int, of: str) -> None:
         """Raise for scores that are not numbers."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any, Protocol
 
-import numpy as np
 import pandas as pd
 
 from ltn.checks import check_whole
+from ltn.core import Formula, Term
 from ltn.errors import LogicTypeError, LogicValueError
+from ltn.evaluation import batches
 from ltn.evaluation.evaluation import groups_of
+from ltn.evaluation.plan import samples_in
 from ltn.evaluation.table import PlanTable
 from ltn.fuzzy_ops.base import as_written
 from ltn.knowledge import questions
@@ -18,19 +21,66 @@ from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.data import Data
 from ltn.knowledge.questions import Knowledge, Question
 from ltn.knowledge.satisfaction import note, satisfaction
-from ltn.knowledge.seeds import draws_samples
 from ltn.language import Node, Quantifier
 from ltn.language.names import PLAIN
+from ltn.language.quantifier import draws_samples
 from ltn.language.statements import Diagonals
 from ltn.semantics import BaseSemantics
 from ltn.theory.report_frames import Report
 
 
 class ReportedTheory(Knowledge, Protocol):
-    """What reports need of a theory: knowledge, and how many combinations are evaluated at once."""
+    """What reports need of a theory: knowledge, and how much is evaluated at once."""
 
     @property
     def chunk(self) -> int | None: ...
+
+    @property
+    def memory_limit(self) -> int: ...
+
+
+def query(
+    theory: ReportedTheory,
+    formula: str | Node,
+    data: Data | None = None,
+    *,
+    semantics: BaseSemantics | str | None = None,
+    p: float | None = None,
+    sample: int | None = None,
+    **named: Any,
+) -> Formula | Term:
+    """The truth of a formula, or the value of a term, one for each combination of its free variables.
+
+    Args:
+        formula: the text of a formula (truth query) or of a term (value query). Behind it may stand which
+            free variables share an axis, as in `digit(x, d) for diag(x, d)`: the i-th value is then that
+            of the i-th individual of each.
+        data: unseen individuals for variables, by name; they need not have the same number. Of a
+            `tf.data.Dataset` or `keras.utils.PyDataset` of batches: all rows, which must have an end.
+        semantics: other operators than those of training.
+        p: the `p` of both quantifiers, where the text sets none.
+        sample: how many tuples quantifiers draw, those that are written with `sample`; or the outermost ones,
+            where none of the formula is. By default all are taken.
+        named: further data by the name of the variable, or hyper-parameters, such as `p_forall=5`.
+
+    Returns:
+        A `Formula` or a `Term` over the free variables in order of appearance; `.to_frame()` labels
+        it with the names of variables and individuals.
+
+    >>> import ltn
+    >>> theory = ltn.Theory()
+    >>> towns = theory.domain("towns", values=["Rome", "Seoul"])
+    >>> u = theory.variable("u", towns)
+    >>> P = theory.predicate("large", towns, lambda town: town > 0.5)
+    >>> theory.query("large(u)").to_frame()
+           truth
+    u
+    Rome     0.0
+    Seoul    1.0
+    """
+    return questions.answer(
+        theory, formula, Question(data, semantics, p, named, sample), theory.chunk, theory.memory_limit
+    )
 
 
 def report(
@@ -42,15 +92,17 @@ def report(
     sample: int | None = None,
     **named: Any,
 ) -> pd.DataFrame:
-    """A table of the axioms: `axiom`, `satisfaction`, `weight`, `formula`, on all the data at once.
+    """A table of the axioms: `axiom`, `satisfaction`, `weight`, `formula`, on all of the data.
 
-    The arguments are those of `query`; of a data set all rows are taken, one batch after the other, with the
-    weights that it yields. In a notebook the table has bars; printed, its formulas are cut to the width that
-    pandas prints.
+    What takes more than `theory.memory_limit` bytes is evaluated in batches, here, by `query`, by `explain`
+    and by `rank`, with the same values. The arguments are those of `query`; of a data set all rows are taken,
+    one batch after the other, with the weights that it yields. In a notebook the table has bars; printed, its
+    formulas are cut to the width that pandas prints.
     """
     axioms, question = theory.axiom_list, Question(data, semantics, p, named, sample)
     evaluation = questions.evaluation_for(theory, question, theory.chunk)
-    found = satisfaction(axioms, lambda axiom: questions.options_of(theory, axiom, question), evaluation)
+    options_of = partial(questions.options_of, theory, question=question)
+    found = satisfaction(axioms, options_of, evaluation, limit=theory.memory_limit)
     truths = {
         axiom.name: float(evaluation.space.truth(value))
         for axiom, value in zip(axioms, found.axioms, strict=True)
@@ -94,17 +146,13 @@ def explain(
     worst = check_whole("worst", worst, "a number of groundings")
     evaluation = questions.evaluation_for(theory, question)
     own = {} if known is None else questions.options_of(theory, known, question)
-    found = evaluation.instances(evaluation.space.prepare(tree), own, tree)
-    truths = evaluation.space.truth(found.values).numpy()
-    order = np.argsort(truths, axis=None, kind="stable")[: worst if found.are_claimed else 0]
-    labels = found.labels
-    places = dict(zip(labels, np.unravel_index(order, truths.shape) if labels else (), strict=True))
-    columns = {}
-    for variable, label in found.frame.items():
-        rows = found.rows[variable]
-        shown = places[label] if rows is None else rows[places[label]]
-        columns[variable] = questions.shown_individuals(evaluation.groundings, variable, shown)
-    return pd.DataFrame(columns | {"truth": truths.reshape(-1)[order]})
+    prepared = evaluation.space.prepare(tree)
+    found = batches.least_true(evaluation, prepared, own, tree, worst, theory.memory_limit)
+    columns = {
+        variable: questions.shown_individuals(evaluation.groundings, variable, places)
+        for variable, places in found.places.items()
+    }
+    return pd.DataFrame(columns | {"truth": found.truths})
 
 
 def _formula_of(theory: ReportedTheory, axiom: str | Node | Axiom) -> tuple[Node, Axiom | None]:
@@ -168,7 +216,7 @@ def plan(
     if not pairs:
         raise LogicValueError("There is no formula to plan: add axioms with theory.axiom(...), or give one.")
     options = [{} if axiom is None else questions.options_of(theory, axiom, question) for _, axiom in pairs]
-    draws = any(draws_samples(tree) for tree, _ in pairs)
+    draws = any(draws_samples(tree) for tree, _ in pairs) or any(map(samples_in, options))
     evaluation = questions.evaluation_for(theory, question, theory.chunk, as_trained=draws)
     with as_written():
         return evaluation.tabulate([node for node, _ in pairs], options)

@@ -30,6 +30,7 @@ _FORM = {
     "hyperparameters": {
         "semantics": dict,
         "changed": {str: NUMBER},
+        "samples?": {str: int},
         "of_axioms": {str: {str: (bool, *NUMBER)}},
     },
     "regularizer": object,

@@ -12,7 +12,7 @@ import tensorflow as tf
 from ltn import _private
 from ltn import semantics as semantics_module
 from ltn.checks import check_layer_name, check_whole
-from ltn.core import Formula, Proposition, Term
+from ltn.core import Proposition
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.evaluation.groundings import Choice, DeclaredVariable
@@ -20,20 +20,22 @@ from ltn.evaluation.individuals import Individuals
 from ltn.evaluation.relations import Relation
 from ltn.evaluation.spaces import Space
 from ltn.files import describe
-from ltn.knowledge import questions, row_files
+from ltn.knowledge import row_files
 from ltn.knowledge.axioms import Axiom, AxiomList, KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
 from ltn.knowledge.definitions import define
 from ltn.knowledge.language import Language
-from ltn.knowledge.questions import Question
 from ltn.knowledge.satisfaction import satisfaction, truths_by_name
 from ltn.knowledge.seeds import Seeds
-from ltn.language import Domain, Node, Signature
+from ltn.language import Domain, Signature
 from ltn.reasoning import consequence
 from ltn.repair.repair import repair
 from ltn.semantics import BaseSemantics
 from ltn.theory import descriptions, ranking, reports, restoring, saving, serving, writing
 from ltn.training.trainer import Trainer
+
+# A GiB.
+MEMORY_LIMIT = 2**30
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -81,7 +83,8 @@ class Theory(keras.Model):
         chunk: how many combinations of individuals a quantifier evaluates at once, so that memory stays
             bounded; values and gradients are the same, and a step takes longer, since gradients compute
             every chunk again. By default all at once.
-        hyperparameters: those of the operators, such as `p_forall=2`, `p_exists=6`, `p_satagg=2`.
+        hyperparameters: those of the operators, such as `p_forall=2`, `p_exists=6`, `p_satagg=2`; and
+            `sample_forall`, `sample_exists`, as `set_hyperparameters` explains them.
 
     Attributes:
         language: what is declared; `domain`, `constants`, `variable`, `predicate`, ... are its methods.
@@ -129,9 +132,27 @@ class Theory(keras.Model):
             if chunk is None
             else check_whole("chunk", chunk, "a number of combinations of individuals", otherwise=", or None")
         )
+        self.memory_limit = MEMORY_LIMIT
         self.is_xla = False
         # There is nothing to build: each symbol is built when it is declared.
         self.built = True
+
+    @property
+    def memory_limit(self) -> int:
+        """About how many bytes a question, a report or `evaluate` may take at once; at first 2^30, a GiB.
+
+        What takes more is evaluated in batches, with the same values; their networks must treat each row
+        alone, as they do outside of training. It holds for this program: a file of the theory has none.
+
+        >>> import ltn
+        >>> theory = ltn.Theory()
+        >>> theory.memory_limit = 8 * 2**30
+        """
+        return self._memory_limit
+
+    @memory_limit.setter
+    def memory_limit(self, limit: int) -> None:
+        self._memory_limit = check_whole("memory_limit", limit, "a number of bytes")
 
     def __repr__(self) -> str:
         return descriptions.description(self.name, self.knowledge)
@@ -239,9 +260,10 @@ class Theory(keras.Model):
         space, axioms = self.space, self.axiom_list
         data = read_batch(self.signature, inputs)
         dense = self.is_xla and not tf.executing_eagerly()  # XLA knows static shapes only: guards are masks
-        sampling = self.seeds.for_step() if training else None
+        sampling = self.seeds.for_step() if training else self.seeds.for_evaluation()
         evaluation = self.evaluation(space, data, dense, chunk=self.chunk, sampling=sampling)
-        found = satisfaction(axioms, self.options_of, evaluation, self.knowledge.shares)
+        limit = None if training else self.memory_limit
+        found = satisfaction(axioms, self.options_of, evaluation, self.knowledge.shares, limit)
         return truths_by_name(found, axioms, space) if as_truths else found
 
     def use_xla(self, compiled: bool) -> None:
@@ -284,46 +306,7 @@ class Theory(keras.Model):
 
     # Asking
 
-    def query(
-        self,
-        formula: str | Node,
-        data: Data | None = None,
-        *,
-        semantics: BaseSemantics | str | None = None,
-        p: float | None = None,
-        sample: int | None = None,
-        **named: Any,
-    ) -> Formula | Term:
-        """The truth of a formula, or the value of a term, one for each combination of its free variables.
-
-        Args:
-            formula: the text of a formula (truth query) or of a term (value query). Behind it may stand which
-                free variables share an axis, as in `digit(x, d) for diag(x, d)`: the i-th value is then that
-                of the i-th individual of each.
-            data: unseen individuals for variables, by name; they need not have the same number. Of a
-                `tf.data.Dataset` or `keras.utils.PyDataset` of batches: all rows, which must have an end.
-            semantics: other operators than those of training.
-            p: the `p` of both quantifiers, where the text sets none.
-            sample: how many tuples each quantifier draws that is written with `sample`; by default all.
-            named: further data by the name of the variable, or hyper-parameters, such as `p_forall=5`.
-
-        Returns:
-            A `Formula` or a `Term` over the free variables in order of appearance; `.to_frame()` labels
-            it with the names of variables and individuals.
-
-        >>> import ltn
-        >>> theory = ltn.Theory()
-        >>> towns = theory.domain("towns", values=["Rome", "Seoul"])
-        >>> u = theory.variable("u", towns)
-        >>> P = theory.predicate("large", towns, lambda town: town > 0.5)
-        >>> theory.query("large(u)").to_frame()
-               truth
-        u
-        Rome     0.0
-        Seoul    1.0
-        """
-        return questions.answer(self, formula, Question(data, semantics, p, named, sample), self.chunk)
-
+    query = reports.query
     report = reports.report
     explain = reports.explain
     rank = ranking.rank
@@ -390,6 +373,7 @@ class Theory(keras.Model):
         config = saving.config_of_copy(self.knowledge, self.layers, self._settings())
         copy = self._made_from(config, is_copy=True)
         saving.copy_weights(self, copy)
+        copy.memory_limit = self.memory_limit
         return copy
 
     def _settings(self) -> dict[str, Any]:

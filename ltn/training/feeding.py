@@ -16,6 +16,7 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.knowledge import data as data_module
 from ltn.knowledge import streams
 from ltn.knowledge.axioms import KnowledgeBase
+from ltn.knowledge.pairs import pairs_in
 from ltn.training import distribution
 
 # The size of batches where none is given, as in Keras.
@@ -156,8 +157,9 @@ class Feeding:
         if data_module.is_nothing(x):
             fed[steps] = fed.get(steps) or 1
         signature, check = self._knowledge.signature, self._knowledge.check_complete
-        data = data_module.read_data(signature, x, check, weights)
-        return streams.checked(signature, data, may_be_nan) if isinstance(x, tf.data.Dataset) else data
+        pairs = pairs_in(signature, [axiom.tree for axiom in self._knowledge.axiom_list])
+        data = data_module.read_data(signature, x, check, weights, pairs)
+        return streams.checked(signature, data, may_be_nan, pairs) if isinstance(x, tf.data.Dataset) else data
 
     def _validation(self, fed: Arguments) -> Any:
         data = fed["validation_data"]

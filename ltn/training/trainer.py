@@ -23,6 +23,7 @@ from ltn.training import compilation, culprits, distribution
 from ltn.training.feeding import Feeding, introduce, reading
 from ltn.training.finite import FiniteSteps, check_on_nan
 from ltn.training.progress import with_line
+from ltn.training.sampled import SampledSteps
 from ltn.training.steps import EVALUATE, AxiomMeans, CompiledStep, Logs, evaluate
 from ltn.training.trials import Trials
 
@@ -47,6 +48,7 @@ class Trainer:
         self._preparing = threading.Lock()
         # The version of the knowledge base for which a first batch was tried.
         self._tried: int | None = None
+        self._sampled = SampledSteps(model, knowledge)
         self.finite = FiniteSteps(model, self._explain, self.batches)
         knowledge.subscribe(self._renew_functions)
 
@@ -129,8 +131,8 @@ class Trainer:
         Args:
             x: a dictionary from names of variables to arrays with the same number of individuals; or a
                 `tf.data.Dataset`, a `keras.utils.PyDataset` or a generator of such dictionaries, or of tuples
-                (dictionary, None, sample_weight).
-                None where the axioms need no data: then an epoch is one step, or `steps_per_epoch`.
+                (dictionary, None, sample_weight). Their batches may have other numbers of rows for variables
+                that no `diag` pairs, if none has weights. None: an epoch is one step, or `steps_per_epoch`.
             y: None; labels are variables too.
             batch_size, epochs, verbose, callbacks, kwargs: as for `keras.Model.fit`, also `sample_weight`,
                 and `validation_data`, which are like `x` or (x, None, sample_weight).
@@ -196,8 +198,9 @@ class Trainer:
         """The loss, the satisfaction and the value of each axiom, averaged over batches of the data.
 
         A list in the order of `theory.metrics_names`; with `return_dict=True` a dictionary by name. The data,
-        and `sample_weight`, are as for `fit`.
+        and `sample_weight`, are as for `fit`; `sample`, how many tuples quantifiers draw, is as for `query`.
         """
+        sample = kwargs.pop("sample", None)
         given = {"batch_size": batch_size, **dict(zip(EVALUATE[3:], args, strict=False)), **kwargs}
         if _private.is_validation(kwargs):
             return keras.Model.evaluate(self._model, x, **given)
@@ -205,7 +208,7 @@ class Trainer:
         if given.get("verbose", "auto"):
             given["callbacks"] = with_line(given.get("callbacks"), self._knowledge)
         fed = self._feeding().for_evaluate(x, y, given)
-        with reading(fed):
+        with self._sampled.drawing(sample), reading(fed):
             found = evaluate(partial(keras.Model.evaluate, self._model), lambda: self.metrics_names, **fed)
         named = found if isinstance(found, dict) else dict(zip(self.metrics_names, found, strict=False))
         note(self._knowledge.axiom_list, named, "evaluate")
@@ -347,16 +350,13 @@ class Trainer:
         return one_device and (self._model.run_eagerly or self._model.steps_per_execution != 1)
 
     def _function(
-        self,
-        step: Callable[[Any], Logs],
-        steps_before_xla: int | None = None,
-        finite: FiniteSteps | None = None,
+        self, step: Callable[[Any], Logs], before_xla: int | None = None, finite: FiniteSteps | None = None
     ) -> Any:
         model = self._model
         if distribution.is_several(model.distribute_strategy):
             check = None if finite is None else finite.check
             return distribution.function_of(model.distribute_strategy, step, not model.run_eagerly, check)
-        return CompiledStep(step, model.jit_compile, steps_before_xla, finite.fail if finite else None)
+        return CompiledStep(step, model.jit_compile, before_xla, finite.fail if finite else None)
 
     def _renew_functions(self) -> None:
         """Make anew the functions that Keras calls, if there are any: what they compute has changed."""

@@ -16,6 +16,7 @@ from ltn.evaluation import joins
 from ltn.evaluation.evaluation import Plans
 from ltn.evaluation.plan import Sampling
 from ltn.language import parse
+from tests.theory.theories import traced
 from tests.tolerance import assert_close
 
 pytestmark = pytest.mark.filterwarnings(
@@ -248,8 +249,8 @@ def test_a_sample_of_all_is_all_under_every_semantics(semantics: str) -> None:
             assert_close(float(theory.query(formula, sample=49)), float(theory.query(formula)), rtol=1e-5)
 
 
-def valued(semantics: str = "product") -> ltn.Theory:
-    theory = ltn.Theory(semantics)
+def valued(semantics: str = "product", kind: type[ltn.Theory] = ltn.Theory, **settings: Any) -> ltn.Theory:
+    theory = kind(semantics, **settings)
     people = theory.domain("people", values=range(COUNT))
     theory.variables("x, y, z", people)
     theory.relation("knows", (people, people), KNOWS)
@@ -356,3 +357,152 @@ def test_a_large_space_takes_the_memory_of_the_sample() -> None:
         theory.plan("forall[sample=9] w, x, y, z: P(w, x) | P(y, z)")
     chosen = theory.explain("unknown", worst=3, sample=100)
     assert not (chosen["x"] == chosen["y"]).any()
+
+
+class TestQuestions:
+    def test_evaluate_draws_anew_in_each_step_and_training_knows_nothing_of_it(self) -> None:
+        theory, found = trained()
+        again, repeated = trained()
+        whole = again.evaluate(return_dict=True, verbose=0)["few"]
+        asked = [again.evaluate(sample=5, return_dict=True, verbose=0)["few"] for _ in range(4)]
+        assert len({*asked, whole}) == 5
+        # More than there are.
+        assert_close(again.evaluate(sample=100, return_dict=True, verbose=0)["few"], whole)
+        assert_close(again.evaluate(return_dict=True, verbose=0)["few"], whole)
+        assert again.fit(epochs=3, verbose=0).history == theory.fit(epochs=3, verbose=0).history
+        assert repeated == found
+
+    def test_evaluate_means_over_the_samples_of_batches(self) -> None:
+        theory = valued()
+        theory.variable("v", theory.signature.domains["people"])
+        theory.axiom("forall v: forall[sample=7, p=1] x, y: Q(x, y) | Q(v, x)", name="many")
+        theory.compile("sgd")
+        data = {"v": np.arange(COUNT)}
+        found = [theory.evaluate(data, batch_size=1, sample=7, verbose=0)[2] for _ in range(30)]
+        whole = theory.evaluate(data, batch_size=1, verbose=0)[2]
+        # Within four deviations of the mean of thirty.
+        assert abs(np.mean(found) - whole) < 4 * np.std(found) / np.sqrt(30)
+        assert np.std(found) > 0
+
+    def test_evaluate_traces_once_for_each_number(self) -> None:
+        Traced, traces = traced()
+        theory = valued(kind=Traced)
+        theory.axiom("forall[sample=5] x, y: Q(x, y)")
+        theory.compile("sgd")
+        for most in (3, 4, 3, None, 4, None):
+            theory.evaluate(sample=most, verbose=0)
+        assert len(traces) == 3
+        theory.axiom("exists[sample=5] x, y: Q(x, y)")
+        for most in (3, 3):
+            theory.evaluate(sample=most, verbose=0)
+        assert len(traces) == 4
+
+    def test_where_nothing_is_written_the_outermost_quantifiers_draw(self) -> None:
+        theory = valued()
+        formula = "forall[p=1] x, y: exists z: Q(x, z) & Q(z, y)"
+        whole = float(theory.query(formula))
+        found = {float(theory.query(formula, sample=5)) for _ in range(5)}
+        assert len(found | {whole}) == 6
+        assert "5 of 49 combinations of x, y" in str(theory.plan(formula, sample=5))
+        assert "combinations of" not in str(theory.plan(formula))
+        assert_close(float(theory.query(formula, sample=49)), whole)
+        # A count is of all; what is written is what draws.
+        assert float(theory.query("at least 2 x: Q(x, 0)", sample=1)) == float(
+            theory.query("at least 2 x: Q(x, 0)")
+        )
+        assert "of x, z" not in str(
+            theory.plan("forall x, z: exists[sample=3] y: Q(x, y) & Q(z, y)", sample=2)
+        )
+        assert len(theory.explain("forall x, y: Q(x, y)", worst=100, sample=5)) == 5
+
+    def test_a_search_sees_one_sample_of_what_does_not_fit(self) -> None:
+        theory = ltn.Theory("product")
+        things = theory.domain("things", values=range(100_000))
+        theory.variables("x, y", things)
+        A = theory.proposition("A", 0.9, trainable=True)
+        theory.predicate("even", things, lambda thing: tf.cast(thing[:, 0] % 2 == 0, tf.float32))
+        theory.axiom("forall[sample=64] x, y: (even(x) | ~even(x)) & (even(y) | ~even(y)) & A", name="all")
+        settings: dict[str, Any] = {"q": 0.8, "restarts": 1, "steps": 20, "seed": 0, "verbose": 0}
+        for ask in (theory.entails, theory.bounds):
+            with pytest.raises(ltn.LogicValueError, match=r"All 10,000,000,000 .* `sample=64` among its"):
+                ask("A", **settings)
+        assert theory.entails("A", sample=64, **settings)
+        half = "forall[sample=16, p=1] x: even(x)"
+        found = theory.bounds(half, sample=16, **settings)
+        # The learning of A changes nothing about what is drawn.
+        assert found.low == found.high
+        assert found.low is not None
+        assert 0.0 < found.low < 1.0
+        assert float(A) == pytest.approx(0.9)
+
+
+class TestHyperparameters:
+    def test_tell_what_axioms_draw_where_their_text_does_not(self) -> None:
+        theory = valued("stable_product")
+        theory.axioms("""
+            define linked(x): exists z: Q(x, z)
+            plain: forall x, y: Q(x, y)
+            written: forall[sample=4] x, y: Q(y, x)
+            defined: forall x: linked(x)
+            counted: at least 1 x: Q(x, 0)
+        """)
+        before = str(theory.plan())
+        assert "9 of" not in before
+        theory.set_hyperparameters(sample_forall=9, sample_exists=3)
+        assert (theory.hyperparameters["sample_forall"], theory.hyperparameters["sample_exists"]) == (9, 3)
+        plan = str(theory.plan())
+        for piece in ("9 of 49 combinations of x, y", "4 of 49 combinations", "3 of 7 combinations"):
+            assert piece in plan
+        theory.set_hyperparameters(axiom="plain", sample_forall=8)
+        assert "8 of 49 combinations of x, y" in str(theory.plan())
+        assert str(theory["plain"]) == "forall x, y: Q(x, y)"
+        # Questions about other formulas draw nothing, and those about axioms all.
+        assert "9 of" not in str(theory.plan("forall x, y: Q(x, y)"))
+        assert_close(theory.report()["satisfaction"][0], float(theory.query("forall x, y: Q(x, y)")))
+        assert len({theory.report(sample=5)["satisfaction"][0] for _ in range(3)}) == 3
+        theory.set_hyperparameters(sample_forall=None, sample_exists=None)
+        theory.set_hyperparameters(axiom="plain", sample_forall=None)
+        assert "sample_forall" not in theory.hyperparameters
+        assert str(theory.plan()) == before
+
+    def test_compile_again_where_the_number_changes(self) -> None:
+        Traced, traces = traced()
+        theory = valued("stable_product", kind=Traced, sample_exists=3)
+        theory.axiom("forall x: exists y: Q(x, y)", name="some")
+        theory.compile(keras.optimizers.SGD(0.0))
+        schedule = ltn.callbacks.Schedule("sample_exists", {0: 3, 2: 3.0, 4: 5, 6: 2**27})
+        history = theory.fit(epochs=9, verbose=0, callbacks=[schedule]).history["some"]
+        assert len(traces) == 3
+        assert len(set(history[:6])) > 3
+        assert len(set(history[6:])) == 1
+        assert_close(history[-1], float(theory.query("forall x: exists y: Q(x, y)")))
+
+    def test_compile_the_steps_of_a_model_with_knowledge_again(self) -> None:
+        network = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1, "sigmoid")])
+        theory = ltn.Theory("product", p_forall=1)
+        points = theory.domain("points", shape=1)
+        theory.variable("x", points)
+        theory.predicate("P", points, network)
+        theory.axiom("forall x: P(x)", name="all")
+        model = ltn.with_knowledge(network, theory)
+        model.compile(keras.optimizers.SGD(0.0), "mse")
+        rows = np.linspace(-2.0, 2.0, 8, dtype=np.float32)[:, np.newaxis]
+        truths = theory.query("P(x)", x=rows).tensor.numpy()
+        schedule = ltn.callbacks.Schedule("sample_forall", {0: 1, 2: 8})
+        found = model.fit(rows, rows, batch_size=8, epochs=3, verbose=0, callbacks=[schedule]).history["all"]
+        assert_close(found[2], truths.mean())
+        for one in found[:2]:
+            assert np.abs(truths - one).min() < 1e-6
+
+    def test_are_saved_and_copied(self, tmp_path: Path) -> None:
+        theory = valued(sample_forall=9)
+        theory.axioms("plain: forall x, y: Q(x, y)\nother: forall x, y: Q(y, x)")
+        theory.set_hyperparameters(axiom="other", sample_forall=5)
+        theory.save(tmp_path / "theory.keras")
+        for other in (ltn.load(tmp_path / "theory.keras"), theory.copy()):
+            assert other.hyperparameters == theory.hyperparameters
+            plan = str(other.plan())
+            assert "9 of 49" in plan
+            assert "5 of 49" in plan
+            other.compile(keras.optimizers.SGD(0.0))
+            assert len(set(other.fit(epochs=3, verbose=0).history["plain"])) == 3

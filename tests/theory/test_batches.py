@@ -1,5 +1,6 @@
 """Batches: where they come from, and what a theory does with each."""
 
+import functools
 import gc
 import math
 from collections.abc import Callable, Iterator
@@ -294,6 +295,101 @@ class TestSizesOfBatches:
             theory.fit(one, verbose=0)
 
 
+class Unequal(keras.utils.PyDataset):
+    """Two batches in which y has another number of rows than x; l has as many as x, or as `labels` says."""
+
+    def __init__(self, labels: int = 4):
+        super().__init__()
+        self.labels = labels
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, number: int) -> Table:
+        labels = np.arange(4, dtype=np.float32)[: 4 if number == 0 else self.labels] % 3
+        return {"x": POINTS["x"][4 * number :][:4], "l": labels, "y": POINTS["x"][: 2 + number]}
+
+    def as_dataset(self) -> tf.data.Dataset:
+        kinds = {"x": tf.TensorSpec([None, 2]), "l": tf.TensorSpec([None]), "y": tf.TensorSpec([None, 2])}
+        return tf.data.Dataset.from_generator(lambda: (self[k] for k in range(2)), output_signature=kinds)
+
+
+def near() -> ltn.Theory:
+    """A theory whose axioms pair x and l, and put y beside them."""
+    theory = classifier()
+    points = theory.signature.variables["x"]
+    theory.variable("y", points)
+    theory.predicate("R", (points, points), ltn.Predicate.MLP([2, 2], (3,)))
+    theory.axiom("forall x: exists y: R(x, y)", name="some")
+    theory.axiom("forall x, y where norm(x - y) < 1: R(x, y) -> R(y, x)", name="alike")
+    return compiled(theory, keras.optimizers.SGD(0.1))
+
+
+@pytest.mark.filterwarnings("ignore:Your input ran out of data")
+class TestNumbersOfRows:
+    """In a batch of a data set the variables that no `diag` pairs may have different numbers of rows."""
+
+    @pytest.mark.parametrize("kind", ["PyDataset", "tf.data", "generator"])
+    def test_may_differ_where_nothing_pairs_the_variables(self, kind: str) -> None:
+        batches = Unequal()
+        makes: dict[str, Callable[[], Any]] = {
+            "PyDataset": lambda: batches,
+            "tf.data": batches.as_dataset,
+            "generator": lambda: (batches[number] for number in range(2)),
+        }
+        theory, alone = near(), near()
+        alone.set_weights(theory.get_weights())
+        # A dictionary is a batch where it is asked about as a whole.
+        truths = [alone(batches[number]) for number in range(2)]
+        logs = theory.evaluate(makes[kind](), steps=2, return_dict=True, verbose=0)
+        for name in ("some", "alike", "satisfaction"):
+            assert_close(logs[name], np.mean([found[name][0] for found in truths]), rtol=1e-5)
+        reported = alone.report(batches[1]).set_index("axiom")["satisfaction"]
+        assert_close(reported["some"], truths[1]["some"][0], rtol=1e-5)
+        history = theory.fit(makes[kind](), steps_per_epoch=2, verbose=0).history
+        assert np.isfinite(history["loss"]).all()
+        assert any(np.any(a != b) for a, b in zip(theory.get_weights(), alone.get_weights(), strict=True))
+
+    @pytest.mark.parametrize("kind", ["PyDataset", "tf.data"])
+    def test_are_the_same_for_those_that_are_paired(self, kind: str) -> None:
+        batches = Unequal(labels=3)
+        message = r"In batch 2 of the data set: The variables of diag\(x, l\) must .*'x' has 4, 'l' has 3"
+        theory = near()
+        for use in (theory.fit, theory.evaluate):
+            with pytest.raises(ltn.LogicValueError, match=message):
+                use(batches if kind == "PyDataset" else batches.as_dataset(), verbose=0)
+        with pytest.raises(ltn.LogicValueError, match=r"diag\(x, l\) must have the same number"):
+            theory.report(batches[1])
+
+    def test_are_the_same_where_rows_have_weights(self) -> None:
+        weighted = Unequal().as_dataset().map(lambda batch: (batch, None, tf.ones(4)))
+        with pytest.raises(ltn.LogicValueError, match=r"In batch 1 .*same number of individuals.*'y' has 2"):
+            near().fit(weighted, verbose=0)
+
+    def test_of_a_dictionary_are_the_same(self) -> None:
+        # It is cut into batches, which take the i-th row of each.
+        with pytest.raises(ltn.LogicValueError, match="Batches take the i-th individual of each"):
+            near().fit(Unequal()[0], verbose=0)
+
+
+def in_batches(theory: ltn.Theory) -> ltn.Theory:
+    """The theory with a limit by which questions about a thousand rows take several batches."""
+    theory.memory_limit = 8000
+    return theory
+
+
+@functools.cache
+def ranked() -> ltn.Theory:
+    """Points with a class each."""
+    theory = ltn.Theory("product")
+    points, classes = theory.domain("points", shape=2), theory.domain("classes", values=range(3))
+    theory.variable("x", points)
+    theory.variable("c", classes)
+    network = keras.Sequential([keras.Input((2,)), keras.layers.Dense(3)])
+    theory.predicate("C", (points, classes), ltn.Predicate.FromLogits(network, "softmax"))
+    return theory
+
+
 @pytest.mark.parametrize(
     "use",
     [
@@ -302,8 +398,28 @@ class TestSizesOfBatches:
         lambda theory, data: theory.evaluate(data, batch_size=500, verbose=0),
         lambda theory, data: theory.report(data),
         lambda theory, data: theory.query("A(x)", data),
+        lambda theory, data: theory.fit(tf.data.Dataset.from_tensors(data), verbose=0),
+        lambda theory, data: theory.evaluate(data, batch_size=500, sample=5, verbose=0),
+        lambda theory, data: theory.explain("positive", data),
+        lambda theory, data: ranked().rank({"x": data["x"], "c": data["l"]}, "C(x, c)", of="c"),
+        lambda theory, data: in_batches(theory).report(data),
+        lambda theory, data: in_batches(theory).query("A(x)", data),
+        lambda theory, data: in_batches(theory).explain("positive", data),
     ],
-    ids=["fit", "validation", "evaluate", "report", "query"],
+    ids=[
+        "fit",
+        "validation",
+        "evaluate",
+        "report",
+        "query",
+        "data set",
+        "sample",
+        "explain",
+        "rank",
+        "report in batches",
+        "query in batches",
+        "explain in batches",
+    ],
 )
 def test_data_do_not_outlive_a_call(use: Callable[..., Any]) -> None:
     theory, size = compiled(classifier()), 1237

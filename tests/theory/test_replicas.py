@@ -221,6 +221,28 @@ class TestOneAndSeveral:
             before |= {share.tobytes() for share in shares}
         assert len(before) == 10
 
+    def test_an_evaluation_draws_where_it_is_asked_to(self, two: tf.distribute.Strategy) -> None:
+        theory = theory_of(two, axioms=("all", "related"))
+        whole, *asked = (
+            theory.evaluate(DATA, batch_size=20, sample=sample, return_dict=True, verbose=0)["related"]
+            for sample in (None, 3, 3, 100)
+        )
+        assert len({whole, *asked[:2]}) == 3
+        # All of what each replica has.
+        assert_close(asked[2], whole, rtol=1e-5)
+
+    def test_one_seed_lets_replicas_draw_the_same_again(self, two: tf.distribute.Strategy) -> None:
+        histories = []
+        for _ in range(2):
+            with two.scope():
+                keras.utils.set_random_seed(3)
+                theory = declared()
+                theory.axiom("forall[p=1, sample=9] x, y where ~knows(x, y): x != y & P(x, y)", name="few")
+                theory.compile(keras.optimizers.SGD(0.0))
+            histories.append(theory.fit(epochs=4, verbose=0).history["few"])
+        assert histories[0] == histories[1]
+        assert len(set(histories[0])) > 1
+
 
 class TestTraining:
     def test_schedules_and_validation_are_traced_once(self, two: tf.distribute.Strategy) -> None:

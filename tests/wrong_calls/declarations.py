@@ -337,6 +337,22 @@ ROWS = [
         "'val_all' names another value in the training logs; choose",
     ),
     (
+        "theory.set_hyperparameters(p_forall=3, sample_forall='all')",
+        LogicValueError,
+        "`sample_forall` is a number of tuples, or None for all of them; got 'all'",
+    ),
+    (
+        "theory.set_hyperparameters(p_forall=3, sample_exists=0)",
+        LogicValueError,
+        "`sample` is how many tuples are drawn",
+    ),
+    (
+        'theory.set_hyperparameters("all", sample_exists=4)',
+        LogicValueError,
+        "The axiom 'all' has no quantifier whose `sample_exists` could",
+    ),
+    ("ltn.Theory(sample_forall=1.5)", LogicValueError, "`sample` is how many tuples are drawn"),
+    (
         'theory.set_hyperparameters("code", p_forall=2)',
         LogicValueError,
         "The axiom 'code' is Python code: its quantifiers are not known",

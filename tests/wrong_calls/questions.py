@@ -143,6 +143,8 @@ ROWS = [
         LogicValueError,
         "`sample` must be a number of tuples, at least 1",
     ),
+    ("theory.memory_limit = 0", LogicValueError, "`memory_limit` must be a number of bytes, at least 1"),
+    ("theory.memory_limit = '1 GiB'", LogicValueError, "`memory_limit` must be a number of bytes"),
     (
         'theory.report({"x": points}, sample=2.5)',
         LogicValueError,

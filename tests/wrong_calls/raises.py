@@ -36,6 +36,16 @@ ELSEWHERE = [
         "evaluation/test_samples.py::test_a_large_space_takes_the_memory_of_the_sample",
     ),
     (
+        "evaluation/batches.py",
+        "memory_limit",
+        "theory/test_memory_limit.py::test_an_answer_that_is_larger_is_refused",
+    ),
+    (
+        "knowledge/pairs.py",
+        "must have the same",
+        "theory/test_batches.py::test_are_the_same_for_those_that_are_paired",
+    ),
+    (
         "evaluation/samples.py",
         "2^62",
         "evaluation/test_samples.py::test_a_large_space_takes_the_memory_of_the_sample",

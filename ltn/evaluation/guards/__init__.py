@@ -54,6 +54,12 @@ def select_known(planner: Planner, node: Node, frame: Frame) -> tuple[str, Node 
     return (first.label, functools.reduce(And, rest) if rest else None) if first.is_known else None
 
 
+def share(planner: Planner, node: Node, frame: Frame) -> float:
+    """Which part of the combinations that a guard is about it selects, at most, without relations."""
+    first, _ = _unfiltered(planner, node, frame)
+    return first.origin.share(planner) if isinstance(first.origin, Strategy) else 1.0
+
+
 def _unfiltered(planner: Planner, node: Node, frame: Frame) -> tuple[Tuples, list[Node]]:
     """The tuples that a strategy finds, and the conjuncts that it leaves."""
     key = ("unfiltered", node, tuple(sorted(frame.items())))
@@ -80,4 +86,5 @@ __all__ = [
     "excluded_by",
     "select",
     "select_known",
+    "share",
 ]

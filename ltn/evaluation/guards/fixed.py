@@ -46,6 +46,9 @@ class Fixed(Strategy):
             return None
         return cls(guard, conjuncts)
 
+    def share(self, planner: Planner) -> float:
+        return self._combinations.share(planner)
+
     def plan(self, planner: Planner, tuples: Tuples) -> Rule:
         yield from ()
         written = " & ".join(map(str, self.conjuncts))

@@ -105,6 +105,9 @@ class LookedUp(Strategy):
             return None
         return cls(guard, best, filters)
 
+    def share(self, planner: Planner) -> float:
+        return self._combinations.share(planner, same=self._lookup.sign == "=")
+
     def plan(self, planner: Planner, tuples: Tuples) -> Rule:
         other = yield planner.term(self._lookup.other, self._frame)
         sign, written = self._lookup.sign, " & ".join(map(str, self.conjuncts))

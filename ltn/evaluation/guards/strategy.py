@@ -66,6 +66,10 @@ class Strategy(ABC):
     def find(cls, guard: Guard) -> Strategy | None:
         """The strategy for a guard; None where it does not apply."""
 
+    def share(self, planner: Planner) -> float:
+        """Which part of all combinations on the parents is selected, at most."""
+        return 1.0
+
     @abstractmethod
     def plan(self, planner: Planner, tuples: Tuples) -> Rule:
         """The tuples: for each of `parents` the index of each tuple there, int32, (K,)."""
@@ -198,6 +202,14 @@ class Combinations(NamedTuple):
     labels: tuple[str, ...]
     values: tf.Tensor | None
     places: tuple[tf.Tensor, ...]
+
+    def share(self, planner: Planner, same: bool = False) -> float:
+        """Which part of all combinations on their axes they are; or those with the `same` value, at most."""
+        count = axes.size_of(self.places[0], 0)
+        if same and self.values is not None and count:
+            count = np.unique(self.values.numpy(), return_counts=True)[1].max()
+        sizes = [planner.groundings.count(planner.frames.groups[label][0]) for label in self.labels]
+        return float(count / max(math.prod(size or 1 for size in sizes), 1))
 
 
 class _Given:
