@@ -154,7 +154,7 @@ def are_needed(planner: Planner, node: Quantifier, frame: Frame, chunk: int) -> 
             planner.bind(group)
     if any(planner.groundings.count(variable) is None for variable in _variables(planner, node)):
         return True
-    count = combinations(planner.groundings, node, planner.groundings.count, shares=_shares(planner, node))
+    count = combinations(planner.groundings, node, planner.groundings.count, shares=shares_of(planner, node))
     return bool(count > chunk)
 
 
@@ -173,7 +173,7 @@ def plan_chunks(
     counting = what_counts(planner, node, negated)
     free, dense = plan.results[0].axes, planner.settings.dense
     # In slices XLA has masks, which are as large as all combinations.
-    shares = () if dense else tuple(_shares(planner, node).items())
+    shares = () if dense else tuple(shares_of(planner, node).items())
     return planner.add(
         QuantifyInChunks(
             node.kind, node.hyperparameters, owner, counting, free, node, chunk, dense, divided, shares, plan
@@ -242,7 +242,7 @@ def _size_now(groundings: Groundings, variable: str) -> axes.Size:
     return axes.size_of(groundings.variable(variable), 0)
 
 
-def _shares(planner: Planner, node: Quantifier) -> dict[Quantifier, float]:
+def shares_of(planner: Planner, node: Node) -> dict[Quantifier, float]:
     """Which part of all combinations relations leave, for the quantifiers that they guard."""
     found: dict[Quantifier, float] = {}
     frame: dict[str, str] = planner.root(node)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
 import tensorflow as tf
 
 from ltn.core import Formula, Proposition, Term, axes
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicError
 from ltn.evaluation import chunks, crisp, formulas, replicas, runs, terms, tuples
-from ltn.evaluation.binding import bind_all, has_variables, narrow
+from ltn.evaluation.claim_slices import Batch, batches
+from ltn.evaluation.claims import Claim, Instances, evaluate, read_claims
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.plan import Execution, Options, Plan, Recent, Sampling, World, with_formula
 from ltn.evaluation.planner import (
@@ -68,28 +68,6 @@ class Trace(NamedTuple):
     formula: Node
     value: Formula
     below: list[Trace]
-
-
-class Instances(NamedTuple):
-    """What a formula claims of individuals: its body, without the universal quantifiers at its front.
-
-    Attributes:
-        values: the values of the body for each combination of individuals, over the axes of `frame`.
-        frame: the axis of each variable.
-        rows: for each variable, which of its individuals stands at each place of its axis; None where they
-            stand in their own order.
-        are_claimed: False where a guard without variables rules all of them out.
-    """
-
-    values: tf.Tensor
-    frame: dict[str, str]
-    rows: dict[str, np.ndarray | None]
-    are_claimed: bool
-
-    @property
-    def labels(self) -> list[str]:
-        """The axes of the values, in their order."""
-        return list(dict.fromkeys(self.frame.values()))
 
 
 class Evaluation:
@@ -257,45 +235,34 @@ class Evaluation:
         below = zip(trace.below, _formulas_below(node), strict=True)
         return Trace(node, trace.value, [self._by_name(part, child) for part, child in below])
 
-    def instances(self, node: Node, options: Options | None = None, written: Node | None = None) -> Instances:
-        """What a formula claims of each combination of individuals, or of each tuple that its guards select.
+    def instances(self, node: Node, options: Options | None = None) -> Instances:
+        """What a formula claims of each combination of individuals, or of each tuple that its guards select."""
+        # A negated existential quantifier is a universal one, in a space that sees through negation.
+        claims = read_claims([node], [self.space.prepare(node)], self.space, self._write_out)
+        [(_, found)] = self._evaluate(*claims, [options or {}], None)
+        return found
 
-        Errors show the formula as it was `written`, before it was prepared.
+    def claims(
+        self, nodes: Sequence[Node], options: Sequence[Options], most: int, with_parts: bool
+    ) -> Iterator[tuple[int, Instances]]:
+        """What formulas claim as they are written, each with its number; on slices, one after the other.
+
+        At most about `most` combinations of individuals are evaluated at once, see `claim_slices`.
         """
-        own, shown = [options or {}], written or node
-        world, [written_out] = self._write_out([node])
-        planner = Planner(world, replace(self.settings, dense=False, chunk=None), RULES, self.plans.memory)
-        frame: dict[str, str] = {}
-        body, guards = self.space.prepare(written_out), []
-        # What a definition quantifies is not at the front of the formula.
-        front = node
-        try:
-            while isinstance(front, Quantifier) and isinstance(body, Quantifier) and body.kind == FORALL.name:
-                front = front.body
-                frame = narrow(planner, body, bind_all(planner, body, frame))
-                if body.guard is not None and not has_variables(planner, body):
-                    guards.append(body.guard)
-                body = body.body
-        except LogicError as error:
-            raise with_formula(error, shown) from error
-        labels = list(dict.fromkeys(frame.values()))
-        bases = planner.frames.base(frame)
-        moved = [variable for variable in frame if bases[variable] != frame[variable]]
-        requests: list[Callable[[], Request]] = [
-            partial(planner.formula, body, frame, owner_of(0, own)),
-            *(partial(planner.guard, guard, {}) for guard in guards),
-            *(partial(SizeOf, label) for label in labels),
-            *(partial(IndexOn, frame[variable], variable, bases[variable]) for variable in moved),
-        ]
-        plan = planner.plan_requests(requests, [shown] * len(requests))
-        tensor, *found = Execution(world, own).run(plan)
-        holds, found = found[: len(guards)], found[len(guards) :]
-        sizes = dict(zip(labels, found, strict=False))
-        rows = dict(zip(moved, (index.numpy() for index in found[len(labels) :]), strict=True))
-        values = axes.broadcast(tensor, plan.results[0].axes, labels, sizes)
-        return Instances(
-            values, frame, {variable: rows.get(variable) for variable in frame}, all(map(bool, holds))
-        )
+        world, claims = read_claims(nodes, nodes, self.space, self._write_out, with_parts)
+        return self._evaluate(world, claims, options, most)
+
+    def _evaluate(
+        self, world: World, claims: list[Claim], options: Sequence[Options], most: int | None
+    ) -> Iterator[tuple[int, Instances]]:
+        settings = replace(self.settings, dense=False, chunk=None)
+
+        def planner(world: World) -> Planner:
+            return Planner(world, settings, RULES, self.plans.memory)
+
+        whole = [Batch(claims, [])]
+        for batch in whole if most is None else batches(planner(world), claims, most):
+            yield from evaluate(batch.claims, planner(batch.first(world)), options, batch.worlds(world))
 
     def _prepare(self, node: Node) -> Node:
         """A formula as it is evaluated, or a term; without the diagonals of a question."""

@@ -89,7 +89,11 @@ class Groundings:
 
     def source(self, variable: str) -> Source | None:
         """Where the individuals of a variable come from; one source means the same individuals."""
-        return ("slice", variable) if variable in self._slices else self._whole_source(variable)
+        if variable not in self._slices:
+            return self._whole_source(variable)
+        mine, whole = self._slices[variable], self._whole_source(variable)
+        alike = (other for other, slice_ in self._slices.items() if slice_ is mine)
+        return ("slice", next(other for other in alike if self._whole_source(other) == whole))
 
     def _whole_source(self, variable: str) -> Source | None:
         domain = self.signature.variables[variable]
@@ -165,7 +169,7 @@ class Groundings:
     def slice(
         self, variables: Iterable[str], start: Any, size: Any, data: Mapping[str, tf.Tensor]
     ) -> Groundings:
-        """Groundings in which some variables range over a slice of their individuals.
+        """Groundings in which some variables range over a slice of their individuals, besides those that do.
 
         `data` replaces what was given under the same names.
         """
@@ -174,7 +178,7 @@ class Groundings:
         # would have to meet again.
         twin._found = {source: found for source, found in self._found.items() if source[0] == "gathered"}
         twin._shared = self._shared
-        twin._slices = dict.fromkeys(variables, (start, size))
+        twin._slices = self._slices | dict.fromkeys(variables, (start, size))
         return twin
 
     def tables_of(self, names: Collection[str]) -> list[Individuals]:

@@ -52,9 +52,7 @@ def satisfaction(
     written = [(a.name, a.tree, options_of(a)) for a in axioms if a.tree is not None]
     names, trees, own_options = zip(*written, strict=True) if written else ((), (), ())
     grounded = dict(zip(names, evaluation.ground(trees, own_options), strict=True))
-    values = [
-        grounded[axiom.name] if axiom.name in grounded else _call(axiom, evaluation) for axiom in axioms
-    ]
+    values = [grounded[axiom.name] if axiom.name in grounded else call(axiom, evaluation) for axiom in axioms]
     weighted = [_with_weight(axiom, value, evaluation) for axiom, value in zip(axioms, values, strict=True)]
     total = _aggregate(space.semantics.SatAgg, tf.stack(weighted), axioms, shares)
     return Satisfaction([value.tensor for value in values], total)
@@ -67,7 +65,7 @@ def note(axioms: Sequence[Axiom], truths: Mapping[str, float], by: str) -> None:
             axiom.measured = float(truths[axiom.name]), by
 
 
-def _call(axiom: Axiom, evaluation: Evaluation) -> Formula:
+def call(axiom: Axiom, evaluation: Evaluation) -> Formula:
     """The value of an axiom that is Python code."""
     code: Any = axiom.formula
     if evaluation.groundings.has_weights:

@@ -62,6 +62,8 @@ def _cut(text: str, width: int) -> str:
 def _show(column: Any, value: Any) -> Any:
     if column == "satisfaction" and isinstance(value, float):
         return bar(value)
+    if column == "violated" and isinstance(value, float):
+        return f"{value:.1%}"
     if column == "formula":
         return in_signs(value)
     return f"{value:g}" if isinstance(value, float) else value

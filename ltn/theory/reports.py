@@ -11,6 +11,7 @@ import pandas as pd
 from ltn.checks import check_whole
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import groups_of
+from ltn.evaluation.plan import Options
 from ltn.evaluation.table import PlanTable
 from ltn.fuzzy_ops.base import as_written
 from ltn.knowledge import questions
@@ -19,6 +20,7 @@ from ltn.knowledge.data import Data
 from ltn.knowledge.questions import Knowledge, Question
 from ltn.knowledge.satisfaction import note, satisfaction
 from ltn.knowledge.seeds import draws_samples
+from ltn.knowledge.tallies import tallies
 from ltn.language import Node, Quantifier
 from ltn.language.names import PLAIN
 from ltn.language.statements import Diagonals
@@ -42,15 +44,21 @@ def report(
     sample: int | None = None,
     **named: Any,
 ) -> pd.DataFrame:
-    """A table of the axioms: `axiom`, `satisfaction`, `weight`, `formula`, on all the data at once.
+    """A table of the axioms: `axiom`, `satisfaction`, `violated`, `weight`, `formula`, on all the data.
 
-    The arguments are those of `query`; of a data set all rows are taken, one batch after the other, with the
-    weights that it yields. In a notebook the table has bars; printed, its formulas are cut to the width that
-    pandas prints.
+    `violated` is the share of the groundings of the axiom, as `violations` finds them, whose truth is below
+    0.5, whatever they weigh. The arguments are those of `query`; of a data set all rows are taken, one batch
+    after the other, with the weights that it yields. In a notebook the table has bars; printed, its formulas
+    are cut to the width that pandas prints.
     """
     axioms, question = theory.axiom_list, Question(data, semantics, p, named, sample)
     evaluation = questions.evaluation_for(theory, question, theory.chunk)
-    found = satisfaction(axioms, lambda axiom: questions.options_of(theory, axiom, question), evaluation)
+
+    def options_of(axiom: Axiom) -> Options:
+        return questions.options_of(theory, axiom, question)
+
+    found = satisfaction(axioms, options_of, evaluation)
+    counted, _ = tallies(axioms, options_of, evaluation, chunk=theory.chunk)
     truths = {
         axiom.name: float(evaluation.space.truth(value))
         for axiom, value in zip(axioms, found.axioms, strict=True)
@@ -61,6 +69,7 @@ def report(
         {
             "axiom": list(truths),
             "satisfaction": list(truths.values()),
+            "violated": [tally.share for tally in counted],
             "weight": [theory.weight_of(axiom) for axiom in axioms],
             "formula": [str(axiom) for axiom in axioms],
         }
@@ -94,7 +103,7 @@ def explain(
     worst = check_whole("worst", worst, "a number of groundings")
     evaluation = questions.evaluation_for(theory, question)
     own = {} if known is None else questions.options_of(theory, known, question)
-    found = evaluation.instances(evaluation.space.prepare(tree), own, tree)
+    found = evaluation.instances(tree, own)
     truths = evaluation.space.truth(found.values).numpy()
     order = np.argsort(truths, axis=None, kind="stable")[: worst if found.are_claimed else 0]
     labels = found.labels

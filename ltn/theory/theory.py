@@ -31,7 +31,7 @@ from ltn.knowledge.seeds import Seeds
 from ltn.language import Domain, Node, Signature
 from ltn.reasoning import consequence
 from ltn.semantics import BaseSemantics
-from ltn.theory import descriptions, ranking, reports, restoring, saving, serving, writing
+from ltn.theory import descriptions, ranking, reports, restoring, saving, serving, violating, writing
 from ltn.training.trainer import Trainer
 
 P = ParamSpec("P")
@@ -325,7 +325,7 @@ class Theory(keras.Model):
     report = reports.report
     explain = reports.explain
     rank = ranking.rank
-
+    violations = violating.violations
     plan = reports.plan
 
     def summary(self, print_fn: Callable[[str], Any] = print) -> None:
