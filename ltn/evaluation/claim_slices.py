@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ltn.evaluation.binding import samples_of
@@ -21,7 +22,8 @@ from ltn.language import Quantifier
 _MOST_ROWS = 2**13
 
 
-class Slicing(NamedTuple):
+@dataclass(frozen=True)
+class Slicing:
     """Variables with `count` individuals each, which are taken `size` at a time."""
 
     variables: tuple[str, ...]
@@ -39,7 +41,7 @@ class Batch(NamedTuple):
         """The world on each slice, and where the slice begins for each variable."""
         ranges = [range(0, each.count, each.size) for each in self.slicings]
         for starts in itertools.product(*ranges):
-            groundings, begins = world.groundings, {}
+            groundings, begins = world.groundings, dict[str, int]()
             for each, start in zip(self.slicings, starts, strict=True):
                 size = min(each.size, each.count - start)
                 groundings = groundings.slice(each.variables, start, size, {})

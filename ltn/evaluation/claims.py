@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 import tensorflow as tf
@@ -161,7 +161,7 @@ def evaluate(
             yield claim.number, Instances(values, frame, in_order, all(holds), parts)
 
 
-def _is_universal(node: Node) -> bool:
+def _is_universal(node: Node) -> TypeGuard[Quantifier]:
     return isinstance(node, Quantifier) and node.kind == FORALL.name
 
 
@@ -180,8 +180,9 @@ def _parts_of(written: Node, front: Node) -> list[Node]:
     `front` is the formula as it is prepared, which has all quantifiers of the claim.
     """
     while _is_universal(front):
-        # One may come from a negation, as that of `~exists`; then nothing was written below it.
-        front, written = front.body, (written.body if _is_universal(written) else front.body)
+        front = front.body
+        # One may come from a negation, as that of `~exists`: then nothing was written so.
+        written = written.body if _is_universal(written) else front
     found: dict[Node, None] = {}
     pending, seen = [written], set()
     while pending:

@@ -8,16 +8,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-import tensorflow as tf
-
 from ltn.core import Formula, Proposition, Term, axes
 from ltn.core.symbols import Symbol
-from ltn.errors import LogicError
 from ltn.evaluation import chunks, crisp, formulas, replicas, runs, terms, tuples
 from ltn.evaluation.claim_slices import Batch, batches
 from ltn.evaluation.claims import Claim, Instances, evaluate, read_claims
 from ltn.evaluation.groundings import Groundings
-from ltn.evaluation.plan import Execution, Options, Plan, Recent, Sampling, World, with_formula
+from ltn.evaluation.plan import Execution, Options, Plan, Recent, Sampling, World
 from ltn.evaluation.planner import (
     FormulaIn,
     GuardIn,
@@ -39,7 +36,7 @@ from ltn.evaluation.spaces import Space
 from ltn.evaluation.table import PlanTable
 from ltn.fuzzy_ops.base import ProjectedConnective
 from ltn.language import Apply, Binary, Node, Not, Quantifier
-from ltn.language.names import FORALL, axis_text
+from ltn.language.names import axis_text
 from ltn.language.statements import Diagonals
 
 RULES: Rules = {
@@ -236,7 +233,7 @@ class Evaluation:
         return Trace(node, trace.value, [self._by_name(part, child) for part, child in below])
 
     def instances(self, node: Node, options: Options | None = None) -> Instances:
-        """What a formula claims of each combination of individuals, or of each tuple that its guards select."""
+        """What a formula claims of each combination of individuals, or of each tuple of its guards."""
         # A negated existential quantifier is a universal one, in a space that sees through negation.
         claims = read_claims([node], [self.space.prepare(node)], self.space, self._write_out)
         [(_, found)] = self._evaluate(*claims, [options or {}], None)

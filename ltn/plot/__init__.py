@@ -12,6 +12,7 @@ from ltn.plot.graphs import relation
 from ltn.plot.heat_maps import heat_map
 from ltn.plot.histograms import histogram
 from ltn.plot.reasoning import penalty, search
+from ltn.plot.shares import violations
 from ltn.plot.surfaces import surface
 from ltn.plot.trees import tree
 
@@ -27,4 +28,5 @@ __all__ = [
     "surface",
     "training",
     "tree",
+    "violations",
 ]

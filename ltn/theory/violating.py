@@ -158,9 +158,9 @@ def _columns(
             cells += [None] * size if places is None else [names[place] for place in places]
         columns[f"variable {variable}" if variable in _OWN else variable] = _series(cells)
     atoms = [
-        dict(zip(tally.parts, truths, strict=True))
+        {text: float(truths[row]) for text, truths in tally.parts.items()}
         for tally, size in zip(found, sizes, strict=True)
-        for truths in (zip(*(part.tolist() for part in tally.parts.values())) if tally.parts else [()] * size)
+        for row in range(size)
     ]
     columns["truth"] = np.concatenate([tally.truths for tally in found])
     columns["atoms"] = pd.Series(atoms, dtype=object)

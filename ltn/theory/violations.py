@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import pandas as pd
 
@@ -55,8 +55,8 @@ class Violations(pd.DataFrame):
     {'near(x, y)': 1.0, 'near(y, x)': 0.0}
     """
 
-    # Kept where the table is pickled or copied.
-    _metadata = ["found"]
+    # Kept where the table is pickled.
+    _metadata: ClassVar[list[str]] = ["found"]
     found: Found
 
     @classmethod
@@ -107,6 +107,15 @@ class Violations(pd.DataFrame):
         if self.found.rows is None:
             raise LogicValueError(f"Violations are counted by the rows of the data, and {self.found.why}.")
         return self.found.rows.copy()
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether the data are rows, of which each has one individual for each variable that has data."""
+        return self.found.rows is not None
+
+    def groundings(self) -> pd.Series:
+        """How many groundings each axiom has, violated or not."""
+        return self.found.groundings.copy()
 
     def shares(self) -> pd.Series:
         """The share of its groundings that is violated, for each axiom; 0 where it has none."""

@@ -216,7 +216,7 @@ class TestReports:
     def test_it_prints_on_80_columns(self, report: pd.DataFrame) -> None:
         with pd.option_context("display.width", 80, "display.max_columns", 0):
             lines = str(report).split("\n")
-        assert lines[0].split() == ["axiom", "satisfaction", "weight", "formula"]
+        assert lines[0].split() == ["axiom", "satisfaction", "violated", "weight", "formula"]
         assert len(lines) == 4
         assert max(map(len, lines)) <= 80
         assert lines[3].endswith("...")
