@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 import tensorflow as tf
@@ -17,7 +18,7 @@ import tensorflow as tf
 from ltn.core import axes
 from ltn.errors import LogicError
 from ltn.evaluation.binding import bind_all, has_variables, narrow
-from ltn.evaluation.plan import Execution, Options, World, with_formula
+from ltn.evaluation.plan import Execution, Options, Plan, Value, World, with_formula
 from ltn.evaluation.planner import IndexOn, Planner, Request, SizeOf, owner_of
 from ltn.evaluation.spaces import Space
 from ltn.language import Binary, Node, Not, Quantifier
@@ -41,6 +42,7 @@ class Instances(NamedTuple):
             stand in their own order.
         are_claimed: False where a guard without variables rules all of them out.
         parts: by their texts, what the connectives of the body combine.
+        whole: the value of the whole formula, where it was asked for.
     """
 
     values: tf.Tensor
@@ -48,6 +50,7 @@ class Instances(NamedTuple):
     rows: dict[str, np.ndarray | None]
     are_claimed: bool
     parts: dict[str, Part]
+    whole: tf.Tensor | None = None
 
     @property
     def labels(self) -> list[str]:
@@ -116,49 +119,92 @@ def read_claims(
     return world, claims
 
 
-def evaluate(
-    claims: Sequence[Claim],
-    planner: Planner,
-    options: Sequence[Options],
-    worlds: Iterator[tuple[World, Mapping[str, int]]],
-) -> Iterator[tuple[int, Instances]]:
-    """The number of each claim with its instances, in one world after the other.
+@dataclass(frozen=True)
+class ClaimPlan:
+    """The plan of some claims.
 
-    With each world comes, for variables over slices of their individuals, where the slice begins. Of a world
-    nothing is kept.
+    Attributes:
+        claims: what is planned.
+        frames: the axis of each variable, of each claim.
+        moved: of variables that do not lie on their first axis any more, that axis.
+        guards: how many guards without variables each claim has.
+        has_wholes: whether the value of each whole formula is planned too.
+        plan: its results are, claim by claim, what `execute` reads.
     """
+
+    claims: Sequence[Claim]
+    frames: Sequence[dict[str, str]]
+    moved: Sequence[dict[str, str]]
+    guards: Sequence[int]
+    has_wholes: bool
+    plan: Plan
+
+    def execute(
+        self,
+        options: Sequence[Options],
+        worlds: Iterator[tuple[World, Mapping[str, int]]],
+        joins_alike: bool,
+    ) -> Iterator[tuple[int, Instances]]:
+        """The number of each claim with its instances, in one world after the other.
+
+        With each world comes, for variables over slices of their individuals, where the slice begins. Of a
+        world nothing is kept.
+        """
+        for world, starts in worlds:
+            tensors = Execution(world, options).run(self.plan, joins_alike)
+            found = zip(tensors, self.plan.results, strict=True)
+            for each in zip(self.claims, self.frames, self.moved, self.guards, strict=True):
+                yield each[0].number, self._read(*each, starts, found)
+
+    def _read(
+        self,
+        claim: Claim,
+        frame: dict[str, str],
+        moved: dict[str, str],
+        guards: int,
+        starts: Mapping[str, int],
+        found: Iterator[tuple[Any, Value]],
+    ) -> Instances:
+        """The instances of a claim, from the results that come next."""
+        body, body_at = next(found)
+        whole = next(found)[0] if self.has_wholes else None
+        parts = {text: Part(values, at.axes) for text in claim.parts for values, at in [next(found)]}
+        holds = [bool(next(found)[0]) for _ in range(guards)]
+        sizes = {label: next(found)[0] for label in dict.fromkeys(frame.values())}
+        rows: dict[str, np.ndarray | None] = {variable: next(found)[0].numpy() for variable in moved}
+        for variable, start in starts.items():
+            if variable in frame:
+                places = rows.get(variable)
+                rows[variable] = start + (np.arange(sizes[frame[variable]]) if places is None else places)
+        values = axes.broadcast(body, body_at.axes, list(sizes), sizes)
+        in_order = {variable: rows.get(variable) for variable in frame}
+        return Instances(values, frame, in_order, all(holds), parts, whole)
+
+
+def plan_claims(
+    claims: Sequence[Claim], planner: Planner, options: Sequence[Options], with_wholes: bool
+) -> ClaimPlan:
+    """The plan of some claims; `with_wholes` tells whether the whole formulas have values too."""
     frames = [claim.frame(planner) for claim in claims]
     requests: list[Callable[[], Request]] = []
     formulas: list[Node] = []
     moved: list[dict[str, str]] = []
-    for claim, frame in zip(claims, frames, strict=True):
+    guards = [_crisp_guards(planner, claim) for claim in claims]
+    for claim, frame, crisp in zip(claims, frames, guards, strict=True):
         owner, bases = owner_of(claim.number, options), planner.frames.base(frame)
         moved.append({variable: axis for variable, axis in bases.items() if axis != frame[variable]})
         own: list[Callable[[], Request]] = [
             partial(planner.formula, claim.body, frame, owner),
+            *([partial(planner.formula, claim.whole, {}, owner)] if with_wholes else []),
             *(partial(planner.formula, part, frame, owner) for part in claim.parts.values()),
-            *(partial(planner.guard, guard, {}) for guard in _crisp_guards(planner, claim)),
+            *(partial(planner.guard, guard, {}) for guard in crisp),
             *(partial(SizeOf, label) for label in dict.fromkeys(frame.values())),
             *(partial(IndexOn, frame[variable], variable, axis) for variable, axis in moved[-1].items()),
         ]
         requests += own
         formulas += [claim.written] * len(own)
     plan = planner.plan_requests(requests, formulas)
-    for world, starts in worlds:
-        found = iter(zip(Execution(world, options).run(plan), plan.results, strict=True))
-        for claim, frame, low in zip(claims, frames, moved, strict=True):
-            body, body_at = next(found)
-            parts = {text: Part(values, at.axes) for text in claim.parts for values, at in [next(found)]}
-            holds = [bool(next(found)[0]) for _ in _crisp_guards(planner, claim)]
-            sizes = {label: next(found)[0] for label in dict.fromkeys(frame.values())}
-            rows: dict[str, np.ndarray | None] = {variable: next(found)[0].numpy() for variable in low}
-            for variable, start in starts.items():
-                if variable in frame:
-                    places = rows.get(variable)
-                    rows[variable] = start + (np.arange(sizes[frame[variable]]) if places is None else places)
-            values = axes.broadcast(body, body_at.axes, list(sizes), sizes)
-            in_order = {variable: rows.get(variable) for variable in frame}
-            yield claim.number, Instances(values, frame, in_order, all(holds), parts)
+    return ClaimPlan(claims, frames, moved, list(map(len, guards)), with_wholes, plan)
 
 
 def _is_universal(node: Node) -> TypeGuard[Quantifier]:

@@ -12,7 +12,7 @@ from ltn.core import Formula, Proposition, Term, axes
 from ltn.core.symbols import Symbol
 from ltn.evaluation import chunks, crisp, formulas, replicas, runs, terms, tuples
 from ltn.evaluation.claim_slices import Batch, batches
-from ltn.evaluation.claims import Claim, Instances, evaluate, read_claims
+from ltn.evaluation.claims import Claim, ClaimPlan, Instances, plan_claims, read_claims
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.plan import Execution, Options, Plan, Recent, Sampling, World
 from ltn.evaluation.planner import (
@@ -55,7 +55,7 @@ class Plans:
     """The plans of one theory: each is made once for some formulas and a kind of groundings."""
 
     def __init__(self) -> None:
-        self.recent = Recent[Plan](most=64)
+        self.recent = Recent[Any](most=64)
         self.memory = Memory(most=16)
 
 
@@ -153,33 +153,28 @@ class Evaluation:
     def _plan(
         self, world: World, nodes: Sequence[Node], written_out: Sequence[Node], options: Sequence[Options]
     ) -> Plan:
-        groundings, semantics = world.groundings, world.space.semantics
-        sources = tuple((v, groundings.source(v)) for v in groundings.signature.variables)
-        sizes = () if self.settings.chunk is None else tuple(groundings.count(v) for v, _ in sources)
-        operators = tuple(_kind(operator) for operator in vars(semantics).values())
-        owners = tuple(owner_of(number, options) for number in range(len(nodes)))
-        given = (groundings.has_weights, *(groundings.has_places(variable) for variable, _ in sources))
-        key = (
-            tuple(written_out),
-            tuple(nodes),
-            owners,
-            self.settings,
-            replicas.count(),
-            sources,
-            sizes,
-            given,
-            operators,
-        )
-
         def make() -> Plan:
             planner = Planner(world, self.settings, RULES, self.plans.memory)
             # Prepared once: trees that are equal and not the same are compared from top to bottom.
             prepared = map(self._prepare, written_out)
+            owners = (owner_of(number, options) for number in range(len(nodes)))
             each = zip(written_out, prepared, owners, strict=True)
             requests = [partial(self._request, planner, *parts) for parts in each]
             return planner.plan_requests(requests, nodes)
 
-        return self.plans.recent.get(key, make)
+        key = (tuple(written_out), tuple(nodes), self._key(world, self.settings, options))
+        found: Plan = self.plans.recent.get(key, make)
+        return found
+
+    def _key(self, world: World, settings: Settings, options: Sequence[Options]) -> Hashable:
+        """What plans depend on besides the formulas."""
+        groundings, semantics = world.groundings, world.space.semantics
+        sources = tuple((v, groundings.source(v)) for v in groundings.signature.variables)
+        sizes = () if settings.chunk is None else tuple(groundings.count(v) for v, _ in sources)
+        operators = tuple(_kind(operator) for operator in vars(semantics).values())
+        owners = tuple(owner_of(number, options) for number in range(len(options)))
+        given = (groundings.has_weights, *(groundings.has_places(variable) for variable, _ in sources))
+        return owners, settings, replicas.count(), sources, sizes, given, operators
 
     def tabulate(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> PlanTable:
         """The plan of terms and formulas, executed to see how large each step is."""
@@ -236,20 +231,21 @@ class Evaluation:
         """What a formula claims of each combination of individuals, or of each tuple of its guards."""
         # A negated existential quantifier is a universal one, in a space that sees through negation.
         claims = read_claims([node], [self.space.prepare(node)], self.space, self._write_out)
-        [(_, found)] = self._evaluate(*claims, [options or {}], None)
+        [(_, found)] = self._claims(*claims, [options or {}], None)
         return found
 
     def claims(
-        self, nodes: Sequence[Node], options: Sequence[Options], most: int, with_parts: bool
+        self, nodes: Sequence[Node], options: Sequence[Options], most: int | None, with_parts: bool = False
     ) -> Iterator[tuple[int, Instances]]:
         """What formulas claim as they are written, each with its number; on slices, one after the other.
 
-        At most about `most` combinations of individuals are evaluated at once, see `claim_slices`.
+        At most about `most` combinations of individuals are evaluated at once, see `claim_slices`; with None
+        all of them are, and then the value of each whole formula comes too.
         """
         world, claims = read_claims(nodes, nodes, self.space, self._write_out, with_parts)
-        return self._evaluate(world, claims, options, most)
+        return self._claims(world, claims, options, most)
 
-    def _evaluate(
+    def _claims(
         self, world: World, claims: list[Claim], options: Sequence[Options], most: int | None
     ) -> Iterator[tuple[int, Instances]]:
         settings = replace(self.settings, dense=False, chunk=None)
@@ -259,7 +255,11 @@ class Evaluation:
 
         whole = [Batch(claims, [])]
         for batch in whole if most is None else batches(planner(world), claims, most):
-            yield from evaluate(batch.claims, planner(batch.first(world)), options, batch.worlds(world))
+            first = batch.first(world)
+            key = (tuple(map(_of_claim, batch.claims)), most is None, self._key(first, settings, options))
+            make = partial(plan_claims, batch.claims, planner(first), options, with_wholes=most is None)
+            plan: ClaimPlan = self.plans.recent.get(key, make)
+            yield from plan.execute(options, batch.worlds(world), joins_alike=bool(batch.slicings))
 
     def _prepare(self, node: Node) -> Node:
         """A formula as it is evaluated, or a term; without the diagonals of a question."""
@@ -339,6 +339,11 @@ def share(groundings: Groundings, nodes: Sequence[Node], sampled: bool = False) 
 def _kind(operator: Any) -> Hashable:
     """The properties of an operator on which a plan depends."""
     return type(operator), operator.projection if isinstance(operator, ProjectedConnective) else None
+
+
+def _of_claim(claim: Claim) -> Hashable:
+    """What the plan of a claim depends on."""
+    return claim.number, claim.whole, len(claim.quantifiers), tuple(claim.parts.items()), claim.written
 
 
 def _formulas_below(node: Node) -> tuple[Node, ...]:

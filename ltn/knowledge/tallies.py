@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 from numpy.typing import NDArray
 
 from ltn.evaluation.claims import Instances
@@ -24,7 +25,7 @@ from ltn.knowledge.satisfaction import call
 # A grounding is violated where its truth is below, unless another threshold is asked for.
 THRESHOLD = 0.5
 # How many combinations of individuals are evaluated at once, where the theory sets no `chunk`.
-_MOST = 2**20
+MOST = 2**20
 
 Columns = Mapping[str, NDArray[Any]]
 
@@ -70,9 +71,11 @@ class Tally:
         places: by variable, which of its individuals each violation is about, of those that were kept.
         truths: their truths.
         parts: the truths of what the connectives of the axiom combine there, by its text.
+        value: that of the axiom, in the space of the semantics; None where it was not computed.
     """
 
     def __init__(self, limit: int | None):
+        self.value: tf.Tensor | None = None
         self.groundings = self.violations = self.unknown = 0
         self.variables: tuple[str, ...] = ()
         self.places: Columns = {}
@@ -87,7 +90,7 @@ class Tally:
 
     def add(self, found: Instances, space: Space, threshold: float, rows: Rows) -> None:
         """Count the groundings of a slice, and keep the worst violations so far."""
-        self.variables = tuple(found.frame)
+        self.variables, self.value = tuple(found.frame), found.whole
         if not found.are_claimed:
             return
         truths = space.truth(found.values).numpy()
@@ -135,7 +138,7 @@ def tallies(
     evaluation: Evaluation,
     threshold: float = THRESHOLD,
     limit: int | None = 0,
-    chunk: int | None = None,
+    most: int | None = None,
 ) -> tuple[list[Tally], Rows]:
     """What was found of each axiom, and of the rows of the data.
 
@@ -145,20 +148,21 @@ def tallies(
         evaluation: the groundings and the space.
         threshold: below which truth a grounding is violated.
         limit: how many violations are kept of each axiom; None for all.
-        chunk: how many combinations of individuals are evaluated at once; None for about a million.
+        most: how many combinations of individuals are evaluated at once; None for all, and then the tallies
+            have the values of the axioms too.
     """
     found, rows = [Tally(limit) for _ in axioms], Rows(evaluation.groundings)
     written = [(place, axiom.tree) for place, axiom in enumerate(axioms) if axiom.tree is not None]
     options = [options_of(axioms[place]) for place, _ in written]
     space = evaluation.space
     trees = [tree for _, tree in written]
-    for number, instances in evaluation.claims(trees, options, chunk or _MOST, with_parts=limit != 0):
+    for number, instances in evaluation.claims(trees, options, most, with_parts=limit != 0):
         found[written[number][0]].add(instances, space, threshold, rows)
     for tally, axiom in zip(found, axioms, strict=True):
         if axiom.tree is None:
             # Of Python code the value is known, and not what it quantifies.
-            closed = Instances(call(axiom, evaluation).tensor, {}, {}, True, {})
-            tally.add(closed, space, threshold, rows)
+            value = call(axiom, evaluation).tensor
+            tally.add(Instances(value, {}, {}, True, {}, value), space, threshold, rows)
     return found, rows
 
 

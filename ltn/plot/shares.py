@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from ltn.errors import LogicTypeError
 from ltn.plot.style import COLOURS, add_title, picture
@@ -38,7 +39,7 @@ def violations(found: Violations, *, most: int = 40) -> Figure:
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['all', 'none']
     >>> [text.get_text() for text in figure.axes[0].texts]
-    ['67%  2 of 3', '33%  1 of 3']
+    ['66.7%  2 of 3', '33.3%  1 of 3']
     """
     if not isinstance(found, Violations):
         raise LogicTypeError(
@@ -60,10 +61,10 @@ def violations(found: Violations, *, most: int = 40) -> Figure:
         _draw_rows(beside, rows)
     axes.barh(range(len(shown)), shown["share"], height=0.7, color=COLOURS[1])
     for place, (violated, of, share) in enumerate(shown.itertuples(index=False)):
-        said = f"{share:.0%}  {violated:,} of {of:,}"
+        said = f"{share:.1%}  {violated:,} of {of:,}"
         axes.text(share + 0.01, place, said, va="center", fontsize=9)
     if not others.empty:
-        worst = f"of whose groundings at most {others['share'].max():.0%} are violated"
+        worst = f"of whose groundings at most {others['share'].max():.1%} are violated"
         said = f"and {count_in_words(len(others), 'axiom')} {worst}"
         axes.text(0.0, len(shown), said, va="center", fontsize=9, style="italic")
     names = [shorten(str(name), 30) for name in shown.index]
@@ -84,6 +85,7 @@ def _draw_rows(axes: Any, rows: pd.Series) -> None:
     axes.bar_label(bars, [f"{count:,}" if count else "" for count in counts], fontsize=8, padding=1)
     axes.set_xticks(range(len(counts)), names)
     axes.set(xlabel="violations of a row", ylabel="rows")
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.margins(y=0.12)
     _tidy(axes, "y")
     violated = int((rows > 0).sum())

@@ -11,7 +11,7 @@ from ltn.language.parser import in_signs
 from ltn.markup import bar, element, frame_table
 
 # The width of a line where pandas sets none, and what a formula is cut to at the least.
-_WIDTH, _LEAST = 80, 12
+_WIDTH, _LEAST = 80, 10
 
 
 class Report(pd.DataFrame):

@@ -57,11 +57,13 @@ def report(
     def options_of(axiom: Axiom) -> Options:
         return questions.options_of(theory, axiom, question)
 
-    found = satisfaction(axioms, options_of, evaluation)
-    counted, _ = tallies(axioms, options_of, evaluation, chunk=theory.chunk)
+    # Without `chunk` in one plan, so that networks run once.
+    counted, _ = tallies(axioms, options_of, evaluation, most=theory.chunk)
+    values = [tally.value for tally in counted]
+    if not values or any(value is None for value in values):
+        values = list(satisfaction(axioms, options_of, evaluation).axioms)
     truths = {
-        axiom.name: float(evaluation.space.truth(value))
-        for axiom, value in zip(axioms, found.axioms, strict=True)
+        axiom.name: float(evaluation.space.truth(value)) for axiom, value in zip(axioms, values, strict=True)
     }
     if questions.has_own_operators(theory, question):
         note(axioms, truths, "report")

@@ -17,7 +17,7 @@ from ltn.knowledge import questions
 from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.data import Data
 from ltn.knowledge.questions import Question
-from ltn.knowledge.tallies import THRESHOLD, Rows, Tally, tallies
+from ltn.knowledge.tallies import MOST, THRESHOLD, Rows, Tally, tallies
 from ltn.semantics import BaseSemantics
 from ltn.theory.reports import ReportedTheory
 from ltn.theory.violations import Found, Violations
@@ -94,7 +94,7 @@ def violations(
     def options_of(axiom: Axiom) -> Any:
         return questions.options_of(theory, axiom, question)
 
-    found, rows = tallies(axioms, options_of, evaluation, float(threshold), limit, theory.chunk)
+    found, rows = tallies(axioms, options_of, evaluation, float(threshold), limit, theory.chunk or MOST)
     _check_known(axioms, found)
     if limit is not None:
         for tally, part in zip(found, _share_out(limit, [len(each.truths) for each in found]), strict=True):

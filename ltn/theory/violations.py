@@ -130,7 +130,7 @@ class Violations(pd.DataFrame):
         said = f"{_count(self.total, 'violation') if self.total else 'No violations'}, {below}, {of}."
         if len(self) < self.total:
             said += (
-                f" The table has {_count(len(self), 'row')},\nthe worst of each axiom: `limit` sets how many."
+                f"\nThe table has {_count(len(self), 'row')}, the worst of each axiom: `limit` sets how many."
             )
         return said
 
@@ -149,7 +149,7 @@ class Violations(pd.DataFrame):
             return self._sum
         cells = shown.astype(object).where(shown.notna(), "").assign(truth=shown["truth"])
         beside = cells.drop(columns="atoms").to_string().split("\n")[0]
-        room = max((pd.get_option("display.width") or _WIDTH) - len(beside) - 2, _LEAST)
+        room = max((pd.get_option("display.width") or _WIDTH) - len(beside) - 4, _LEAST)
         cells = cells.assign(atoms=[_cut(_said(atoms), room) for atoms in shown["atoms"]])
         with pd.option_context(
             "display.max_columns", None, "display.show_dimensions", False, "display.max_colwidth", None

@@ -27,7 +27,7 @@ def test_a_bar_for_each_axiom_and_one_for_each_number_of_violations() -> None:
     axes: Any = figure.axes[0]
     assert names(axes.get_yticklabels()) == ["a1", "a0"]
     np.testing.assert_allclose([bar.get_width() for bar in axes.patches], [1.0, 0.5])
-    assert written(figure) == ["100%  2 of 2", "50%  2 of 4"]
+    assert written(figure) == ["100.0%  2 of 2", "50.0%  2 of 4"]
     assert axes.get_title() == "4 violations, a truth below 0.5"
     low, high = axes.get_ylim()
     assert low > high, "what is violated most stands on top"
@@ -41,7 +41,7 @@ def test_many_axioms_and_violations_are_bounded() -> None:
     found = theory_of(60).violations({"x": [0.99, 0.25]})
     figure = ltn.plot.violations(found, most=5)
     assert len(figure.axes[0].patches) == 5
-    assert written(figure)[-1] == "and 55 axioms of whose groundings at most 100% are violated"
+    assert written(figure)[-1] == "and 55 axioms of whose groundings at most 100.0% are violated"
     assert names(figure.axes[1].get_xticklabels())[-1] == "10+"
     assert ltn.plot.violations(found).get_size_inches()[1] < 15
 
@@ -52,7 +52,7 @@ def test_without_rows_or_violations() -> None:
     theory.axiom("A", name="it_holds")
     figure = ltn.plot.violations(theory.violations())
     assert len(figure.axes) == 1
-    assert written(figure) == ["0%  0 of 1"]
+    assert written(figure) == ["0.0%  0 of 1"]
     assert figure.axes[0].get_title() == "0 violations, a truth below 0.5"
 
 
