@@ -158,7 +158,8 @@ def _columns(
             cells += [None] * size if places is None else [names[place] for place in places]
         columns[f"variable {variable}" if variable in _OWN else variable] = _series(cells)
     atoms = [
-        {text: float(truths[row]) for text, truths in tally.parts.items()}
+        # As text a float32 has the digits that it knows: 0.1, not 0.10000000149.
+        {text: float(str(truths[row])) for text, truths in tally.parts.items()}
         for tally, size in zip(found, sizes, strict=True)
         for row in range(size)
     ]

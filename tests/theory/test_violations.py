@@ -340,6 +340,30 @@ class TestSlices:
             assert found.counts(by).equals(whole.counts(by))
         assert theory.report(frame_of(4)).violated.equals(report.violated)
 
+    def test_relations_and_named_individuals(self) -> None:
+        theory = ltn.Theory("product")
+        people = theory.domain("people", shape=1)
+        values = np.linspace(0.1, 0.9, 6)[:, np.newaxis]
+        theory.constants([f"p{n}" for n in range(6)], people, values=values)
+        theory.variables("x, y, z", people)
+        knows = [(0, 1), (1, 2), (5, 0), (2, 2), (4, 1), (1, 5)]
+        theory.relation("knows", (people, people), knows)
+        theory.predicate("old", people, lambda x: x[:, 0])
+        theory.axioms("""
+            known: forall x, y where knows(x, y): old(x) -> old(y)
+            chain: forall x, y, z where knows(x, y) & knows(y, z): old(x) & old(z)
+            given: forall diag(x, y): old(x) -> old(y) & ~knows(x, y)
+            somebody: forall x: exists y where knows(x, y): old(y)
+        """)
+        for data in (None, {"x": ["p5", "p0", "p1"], "y": ["p0", "p0", "p2"]}):
+            chosen = theory.axiom_list if data else [theory[name] for name in ("known", "chain", "somebody")]
+            theory["given"].active = bool(data)
+            theory.chunk = None
+            whole = theory.violations(data, 0.8)
+            assert set(whole.axiom) == {axiom.name for axiom in chosen}
+            theory.chunk = 4
+            assert_same_rows(theory.violations(data, 0.8), as_rows(whole))
+
     def test_networks_run_once_for_all_axioms_on_few_rows_at_a_time(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
