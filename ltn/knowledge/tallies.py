@@ -94,16 +94,15 @@ class Tally:
         if not found.are_claimed:
             return
         truths = space.truth(found.values).numpy()
-        violated = np.flatnonzero(truths < threshold)
+        below = truths < threshold
         self.groundings += truths.size
-        self.violations += len(violated)
-        self.unknown += int(np.isnan(truths).sum())
+        self.violations += int(np.count_nonzero(below))
+        self.unknown += int(np.count_nonzero(np.isnan(truths)))
+        violated = np.flatnonzero(below if self._limit != 0 else [])
         if not len(violated):
             return
         if rows.counts is not None:
             rows.add(_places(found, _at(found, violated, truths.shape)))
-        if self._limit == 0:
-            return
         worst = truths.reshape(-1)[violated]
         kept = _least(worst, self._limit)
         at = _at(found, violated[kept], truths.shape)
@@ -147,7 +146,7 @@ def tallies(
         options_of: tells what was set for the quantifiers of one axiom alone.
         evaluation: the groundings and the space.
         threshold: below which truth a grounding is violated.
-        limit: how many violations are kept of each axiom; None for all.
+        limit: how many violations are kept of each axiom; None for all. With 0 the rows are not counted.
         most: how many combinations of individuals are evaluated at once; None for all, and then the tallies
             have the values of the axioms too.
     """

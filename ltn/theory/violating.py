@@ -96,9 +96,9 @@ def violations(
 
     found, rows = tallies(axioms, options_of, evaluation, float(threshold), limit, theory.chunk or MOST)
     _check_known(axioms, found)
-    if limit is not None:
-        for tally, part in zip(found, _share_out(limit, [len(each.truths) for each in found]), strict=True):
-            tally.keep(part)
+    kept = [len(tally.truths) for tally in found]
+    for tally, part in zip(found, kept if limit is None else _share_out(limit, kept), strict=True):
+        tally.keep(part)
     names = pd.Index([axiom.name for axiom in axioms], name="axiom")
     counted = Found(
         float(threshold),

@@ -12,6 +12,7 @@ import pytest
 import tensorflow as tf
 
 import ltn
+from benchmarks import violations as benchmark
 from ltn.evaluation import claim_slices
 from ltn.theory.violations import Violations
 from tests.theory.theories import classifier, degrees, labelled_points
@@ -291,6 +292,7 @@ class TestCounts:
 class TestLimit:
     def test_the_worst_of_each_axiom_stay(self) -> None:
         whole = theory_of().violations(frame_of(), 1.0)
+        assert theory_of().violations(frame_of(), 1.0, limit=None).equals(whole)
         found = theory_of().violations(frame_of(), 1.0, limit=9)
         assert len(found) == 9
         assert found.total == whole.total == len(whole) > 9
@@ -495,3 +497,11 @@ class TestReport:
         positive, negative = truths[data["l"] == 1], 1.0 - truths[data["l"] == 0]
         shares = [(positive < 0.5).mean(), (negative < 0.5).mean()]
         assert_close(theory.report(data).violated, shares)
+
+
+def test_the_benchmark_prints_rows_per_second(capsys: pytest.CaptureFixture[str]) -> None:
+    benchmark.main(["--axioms", "2", "--rows", "50", "--rounds", "1"])
+    said = capsys.readouterr().out
+    assert "2 axioms, 50 rows: " in said
+    assert "rows per second" in said
+    assert "times the network alone" in said
