@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +12,9 @@ import tensorflow as tf
 
 from ltn.knowledge.data import empty_batch, has_no_data
 
-Logs = dict[str, tf.Tensor]
+Logs = dict[str, Any]
+# Logs as a compiled step returns them: the numbers of one type are one vector, by all their names.
+_Packed = dict[tuple[str, ...], tf.Tensor]
 # The mark in the logs of a step that tells whether it was applied, from the compiled step to its caller.
 APPLIED = "the step was applied"
 # The arguments of `keras.Model.evaluate`, in their order.
@@ -38,7 +41,11 @@ class CompiledStep:
         steps_before_xla: int | None = None,
         fail: Callable[[Any], None] | None = None,
     ):
-        self._python_step = step
+        @functools.wraps(step)
+        def packed(batch: Any) -> _Packed:
+            return _pack(step(batch))
+
+        self._python_step = packed
         self._fail = fail
         self._steps_before_xla = None if jit_compile else steps_before_xla
         self._use(jit_compile)
@@ -47,10 +54,10 @@ class CompiledStep:
         self._step = tf.function(
             self._python_step, autograph=False, reduce_retracing=True, jit_compile=jit_compile
         )
-        self._by_kind: dict[tf.TypeSpec, Callable[..., tuple[Logs, Any]]] = {}
+        self._by_kind: dict[tf.TypeSpec, Callable[..., tuple[_Packed, Any]]] = {}
         # The last iterator, which is not kept alive, since it may hold all data; and the step for it.
         self._iterator: weakref.ref[Any] | None = None
-        self._current: Callable[..., tuple[Logs, Any]] | None = None
+        self._current: Callable[..., tuple[_Packed, Any]] | None = None
         # Whether its steps count as those before XLA.
         self._awaits_xla = False
 
@@ -58,7 +65,7 @@ class CompiledStep:
         """The logs of the step; `batches` is an iterator of TensorFlow or any other one."""
         if not isinstance(batches, tf.data.Iterator) or tf.config.functions_run_eagerly():
             batch = next(batches)
-            logs = self._step(batch)
+            packed = self._step(batch)
         else:
             if self._iterator is None or self._iterator() is not batches:
                 self._iterator, self._current = weakref.ref(batches), None
@@ -71,17 +78,20 @@ class CompiledStep:
                     self._use(jit_compile=True)
             if self._current is None:
                 self._current = self._compile(tf.type_spec_from_value(batches))
-            logs, batch = self._current(*tf.nest.flatten(batches, expand_composites=True))
+            packed, batch = self._current(*tf.nest.flatten(batches, expand_composites=True))
+        logs: Logs = {}
+        for names, values in packed.items():
+            logs.update(zip(names, values.numpy(), strict=True))
         applied = logs.pop(APPLIED, None)
         if self._fail is not None and applied is not None and not applied:
             self._fail(batch)
         return logs
 
-    def _compile(self, kind: tf.TypeSpec) -> Callable[..., tuple[Logs, Any]]:
+    def _compile(self, kind: tf.TypeSpec) -> Callable[..., tuple[_Packed, Any]]:
         """The step as a function of the tensor that stands for an iterator; it returns the batch too."""
         if kind not in self._by_kind:
 
-            def next_step(iterator: tf.Tensor) -> tuple[Logs, Any]:
+            def next_step(iterator: tf.Tensor) -> tuple[_Packed, Any]:
                 batches = tf.nest.pack_sequence_as(kind, [iterator], expand_composites=True)
                 if has_no_data(batches):
                     return self._step(empty_batch()), {}
@@ -94,6 +104,21 @@ class CompiledStep:
             )
             self._by_kind[kind] = function.get_concrete_function()
         return self._by_kind[kind]
+
+
+def _pack(logs: Logs) -> _Packed:
+    """Logs in few tensors: each that a compiled step returns takes time beside the step itself."""
+    numbers: dict[tf.DType, dict[str, tf.Tensor]] = {}
+    packed: _Packed = {}
+    for name, value in logs.items():
+        value = tf.convert_to_tensor(value)
+        if value.dtype == tf.bool:
+            value = tf.cast(value, tf.float32)
+        if value.shape.rank == 0:
+            numbers.setdefault(value.dtype, {})[name] = value
+        else:
+            packed[name,] = value[tf.newaxis]
+    return packed | {tuple(named): tf.stack(list(named.values())) for named in numbers.values()}
 
 
 class AxiomMeans(keras.metrics.Metric):
