@@ -143,7 +143,14 @@ class Violations(pd.DataFrame):
         others = len(self) - len(shown)
         return [f"{_count(others, 'more row')} {'is' if others == 1 else 'are'} not shown."] if others else []
 
+    @property
+    def _is_whole(self) -> bool:
+        """Whether it has its columns still: they may be taken out in place."""
+        return {"truth", "atoms"} <= set(self.columns) and self.columns.is_unique
+
     def __repr__(self) -> str:
+        if not self._is_whole:
+            return repr(pd.DataFrame(self))
         shown = self._shown()
         if not len(shown):
             return self._sum
@@ -157,6 +164,8 @@ class Violations(pd.DataFrame):
             return "\n".join([repr(cells), *self._more(shown), self._sum])
 
     def _repr_html_(self) -> str | None:
+        if not self._is_whole:
+            return pd.DataFrame(self)._repr_html_()
         if not pd.get_option("display.notebook_repr_html"):
             return None
         shown = self._shown()

@@ -465,6 +465,12 @@ class TestPrinted:
         assert found.columns.tolist() == ["axiom", "x", "truth", "atoms"]
         assert "<table" not in (found._repr_html_() or "")
 
+    def test_without_some_columns_it_is_left_to_pandas(self) -> None:
+        found = theory_of().violations(frame_of())
+        del found["atoms"]
+        assert str(found) == str(pd.DataFrame(found))
+        assert found._repr_html_() == pd.DataFrame(found)._repr_html_()
+
     def test_it_can_be_pickled(self) -> None:
         found = theory_of().violations(frame_of())
         again = pickle.loads(pickle.dumps(found))
