@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     outcomes = []
     for number, workload in enumerate(chosen, start=1):
         announce(number, len(chosen), workload.title)
-        outcomes.append((workload, race(workload.programs, pythons, pace)))
+        outcomes.append((workload, race(workload.programs, pythons, pace.times(workload.patience))))
     print(results.table(outcomes, reasons))
     if out is not None:
         out.write_text(results.page(outcomes, pythons, reasons, pace))

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,10 @@ class Pace:
     race: float = 45.0
     building: float = 180.0
     step: float = 20.0
+
+    def times(self, patience: int) -> Pace:
+        """The pace of programs that may take so many times as long."""
+        return replace(self, building=patience * self.building, step=patience * self.step)
 
 
 @dataclass

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from benchmarks import environments, worker
 from benchmarks.race import OURS, Measured, Pace, Program, ratio
-from benchmarks.suite import DIGITS, GIB, THEORY, Workload
+from benchmarks.suite import DIGITS, GIB, SAMPLE, THEORY, Workload
 
 HEADER = ("workload", "program", "ms per step", "x baseline", "x Theory", "peak MiB", "target", "met")
 MIB = 2**20
@@ -106,6 +106,14 @@ This page is the output of `make bench`.
   With `chunk`, its pairs are evaluated so many at a time, and again for the gradient. The program by hand is
   plain TensorFlow: it applies the first layer of the network to each side of a pair on its own, to n rows
   instead of n^2, and adds up what it gets.
+- **35000 edges**: a rule that is joined with the edges of a graph, `forall x, y where linked(x, y): P(x) <->
+  P(y)`, over learned embeddings; by hand P runs on the individuals that occur, and its rows are gathered.
+  *Few and many individuals* has the same rule, and samples of {SAMPLE} tuples of the edges and of the pairs
+  that are no edges, beside each other for 1000 and 40 000 individuals.
+- **graph of 10^7 edges**: a million learned individuals. A step of `train` is one on the rule for all edges,
+  on one for all triangles, and on samples; what is joined is joined when it begins, and is in its peak. A
+  step of `declare` declares the individuals by name, and the edges; one of `join` finds the edges that go
+  both ways.
 - **facts**: `F(a, b)` about 32 individuals, each an axiom, beside one axiom `forall diag(u, v): F(u, v)`.
 - **embeddings**: a step of Adam on 512 triples over 40 000 individuals of 64 features and 20 relations, which
   data give by index, with one network; beside the same network on `keras.layers.Embedding`.

@@ -17,6 +17,8 @@ FACTS = (10, 100, 1000)
 # The edges of a graph, and between how many individuals they are.
 EDGES = 35_000
 NODES = (1000, 40_000)
+# How many tuples a rule draws.
+SAMPLE = 4096
 # The length of the numbers in the longest addition.
 DIGITS = 15
 
@@ -64,12 +66,14 @@ class Workload:
         programs: all that do it.
         baseline: the name of the program that the others are compared with, beside the theory.
         targets: what is aimed at.
+        patience: how many times as long as others it may take to get ready, and for a step.
     """
 
     title: str
     programs: tuple[Program, ...]
     baseline: str = ""
     targets: tuple[Target, ...] = ()
+    patience: int = 1
 
 
 def faster(times: float) -> tuple[Target, ...]:
@@ -106,6 +110,8 @@ def workloads() -> list[Workload]:
             for count, targets in INDIVIDUALS.items()
         ),
         *(edges(count) for count in NODES),
+        many_edges(),
+        graph(),
         *(facts(count) for count in FACTS),
         embeddings(),
         quantifier(),
@@ -151,6 +157,29 @@ def edges(individuals: int) -> Workload:
         by_hand.name,
         (Target(THEORY, 2.0, by_hand.name), Target(THEORY, 8.0)),
     )
+
+
+def many_edges() -> Workload:
+    """The same rules, joined and sampled, about few and about many individuals."""
+    programs = {
+        (sample, count): Program(
+            f"{'sampled' if sample else 'joined'}, {count}", "theories", "edges", (EDGES, count, sample)
+        )
+        for sample in (0, SAMPLE)
+        for count in NODES
+    }
+    few, many = NODES
+    targets = tuple(
+        Target(programs[sample, many].name, 2.0, programs[sample, few].name) for sample in (0, SAMPLE)
+    )
+    return Workload("few and many individuals", tuple(programs.values()), programs[0, few].name, targets)
+
+
+def graph() -> Workload:
+    """A million individuals and ten million edges."""
+    train, declare, join = (Program(name, "graphs", name) for name in ("train", "declare", "join"))
+    targets = tuple(Target(program.name, 8.0) for program in (train, declare, join))
+    return Workload("graph of 10^7 edges", (train, declare, join), targets=targets, patience=5)
 
 
 def facts(count: int) -> Workload:

@@ -70,7 +70,7 @@ Learned = tuple[Recorder, dict[str, Figure]]
 
 def theory_of(task: str, semantics: str, network: keras.Model) -> ltn.Theory:
     """What is known about images and the sum of their digits."""
-    theory = ltn.Theory(semantics, p_exists=1)  # p_forall is 2, unless the operators have none
+    theory = ltn.Theory(semantics, p_exists=1)  # p_forall is 2, where the operators have one
 
     # Domains
     images = theory.domain("images", shape=(28, 28, 1), bounds=(0, 1))
@@ -318,6 +318,8 @@ EXPERIMENT = Experiment(
         There the paper's accuracy is not reached with a constant learning rate by either, and is exceeded
         on logarithms with one that falls to 0 along a cosine in the same 20 epochs. The baselines on
         quadruples are below the paper's: on 1 500 they hardly learn, there as here, and on 15 000 they are
-        still learning when the epochs are over, and differ widely.
+        still learning when the epochs are over, and differ widely. The runs of log_product that are counted
+        here took a mean for exists, as log_product_mean does. With odds that add up, as log_product has now,
+        two runs with seed 0 reach 94.1 % and 89.8 %, and their test satisfactions are 0.741 and 0.593.
     """,
 )

@@ -21,6 +21,7 @@ import numpy as np
 from ltn import files
 from ltn._private import start_at_epoch
 from ltn.errors import LogicError, LogicFileError, LogicTypeError, LogicValueError
+from ltn.evaluation.lacking import is_lacking
 from ltn.knowledge.axioms import Axiom
 from ltn.semantics import LogSemantics, Semantics
 from ltn.theory import KnowledgeModel, Theory
@@ -180,6 +181,8 @@ class Schedule(keras.callbacks.Callback):
             function of the epoch.
         axiom: the name of an axiom, to change it there only.
 
+    What the operators of the theory lack is passed over with a warning, as in `theory.set_hyperparameters`.
+
     `Schedule("weight", values, axiom="name")` changes the weight of an axiom; without an axiom, the weight of
     all knowledge in a model of `ltn.with_knowledge`.
 
@@ -217,7 +220,8 @@ class Schedule(keras.callbacks.Callback):
         if self.name == "weight":
             self._set_weight = self._find_weight(model, theory)
             return
-        for value in self.values.values() if isinstance(self.values, Mapping) else ():
+        is_applicable = not is_lacking(theory.semantics, self.name)
+        for value in self.values.values() if is_applicable and isinstance(self.values, Mapping) else ():
             theory.semantics.with_hyperparameters(**{self.name: value})
         current = theory.hyperparameters
         own = f"{self.axiom}.{self.name}"

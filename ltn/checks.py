@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import numbers
 import re
+import sys
+import warnings
 from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
+import keras
 import numpy as np
 import tensorflow as tf
 
 from ltn.errors import LogicTypeError, LogicValueError, NotFiniteError
 
 T = TypeVar("T")
+
+# Whose lines no warning points at: Keras calls us when it loads a file.
+_LIBRARIES = (Path(__file__).parent, Path(keras.__file__).parent)
 
 # Softmax and sums of probabilities leave [0, 1] by a few units in the last place of float32.
 _ROUNDING = 1e-5
@@ -120,6 +127,16 @@ def check_sizes(sizes: Sequence[Any], requirement: str) -> list[Any]:
 
 
 # Arguments
+
+
+def warn(message: str) -> None:
+    """Warn at the line of the user's program that called the library, by whatever way."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and any(
+        Path(frame.f_code.co_filename).is_relative_to(library) for library in _LIBRARIES
+    ):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)
 
 
 def check_flag(argument: str, value: Any) -> bool:

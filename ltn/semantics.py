@@ -3,7 +3,8 @@
 Presets: `stable_product`, the default, made for learning; `product`, the same without projections, exact at
 0 and 1, made for querying; `godel` (minimum and maximum) and `lukasiewicz`, each with the implication and the
 aggregators of its own t-norm, whose gradients reach few operands or vanish; `log_product`, of another class,
-computes with the logarithms of truth values.
+computes with the logarithms of truth values; `log_product_mean` is the same with a mean for `exists`, which
+is 1/n where one of n alternatives is true.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ __all__ = [
     "get",
     "godel",
     "log_product",
+    "log_product_mean",
     "lukasiewicz",
     "product",
     "stable_product",
@@ -279,7 +281,7 @@ class LogSemantics(BaseSemantics):
     And: TensorOperator = fuzzy_ops.And_Log()
     Or: TensorOperator = fuzzy_ops.Or_Log()
     Forall: TensorOperator = fuzzy_ops.Aggreg_LogMean()
-    Exists: TensorOperator = fuzzy_ops.Aggreg_LogMeanExp()
+    Exists: TensorOperator = fuzzy_ops.Aggreg_LogSumOdds()
     SatAgg: TensorOperator = fuzzy_ops.Aggreg_LogMean()
     Count: TensorOperator = fuzzy_ops.Count_Log()
 
@@ -319,6 +321,7 @@ lukasiewicz = Semantics(
 )
 
 log_product = LogSemantics()
+log_product_mean = LogSemantics(Exists=fuzzy_ops.Aggreg_LogMeanExp())
 
 _presets: dict[str, BaseSemantics] = {
     "stable_product": stable_product,
@@ -326,6 +329,7 @@ _presets: dict[str, BaseSemantics] = {
     "godel": godel,
     "lukasiewicz": lukasiewicz,
     "log_product": log_product,
+    "log_product_mean": log_product_mean,
 }
 
 
@@ -346,6 +350,11 @@ def get(semantics: BaseSemantics | str) -> BaseSemantics:
     if semantics not in _presets:
         raise LogicValueError(f"There is no semantics {semantics!r}; the presets are {', '.join(_presets)}.")
     return _presets[semantics]
+
+
+def is_hyperparameter(name: str) -> bool:
+    """Whether the operators of some preset have a hyper-parameter of this name, as `p_forall`."""
+    return any(name in preset.hyperparameters() for preset in _presets.values())
 
 
 def from_config(description: Mapping[str, Any]) -> BaseSemantics:

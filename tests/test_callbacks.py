@@ -1,5 +1,6 @@
 """Callbacks: schedules of the operators' hyper-parameters."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,16 @@ import pytest
 
 import ltn
 from ltn.callbacks import Schedule
-from tests.theory.theories import classifier, degrees, labelled_points, pmean, pmean_error, traced, truth
+from tests.theory.theories import (
+    classifier,
+    degrees,
+    labelled_points,
+    pmean,
+    pmean_error,
+    some_by_odds,
+    traced,
+    truth,
+)
 from tests.tolerance import assert_close
 
 pytestmark = pytest.mark.filterwarnings(
@@ -95,7 +105,9 @@ class TestValues:
 
     def test_of_the_log_product(self) -> None:
         found = histories(numbers("log_product"), Schedule("p_exists", {0: 1, 1: 6}), epochs=2)
-        # exists = (1/alpha) log mean exp(alpha l): the p-mean of the truths.
+        # The odds of powers add up.
+        assert_close(found["some"], [some_by_odds(VALUES, 1), some_by_odds(VALUES, 6)])
+        found = histories(numbers("log_product_mean"), Schedule("p_exists", {0: 1, 1: 6}), epochs=2)
         assert_close(found["some"], [pmean(VALUES, 1), pmean(VALUES, 6)])
 
     def test_a_switch_may_be_scheduled_too(self) -> None:
@@ -221,10 +233,19 @@ class TestMistakes:
 
     def test_godel_has_no_p(self) -> None:
         theory = degrees(VALUES, "godel")
-        theory.axiom("forall x: I(x)")
+        theory.axiom("forall x: I(x)", name="all")
         theory.compile()
-        with pytest.raises(ltn.LogicTypeError, match="no hyper-parameter `p_forall`"):
-            histories(theory, Schedule("p_forall", {0: 1}))
+        for axiom in (None, "all"):
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                found = histories(theory, Schedule("p_forall", {0: 1, 1: 3}, axiom), epochs=3)
+            assert_close(found["all"], [min(VALUES)] * 3)
+            # Once for a theory, however many epochs and schedules.
+            about = [str(each.message) for each in told if "p_forall" in str(each.message)]
+            assert len(about) == (axiom is None)
+            assert all("`Forall`, has no hyper-parameter `p`; it has: none" in message for message in about)
+        with pytest.raises(ltn.LogicTypeError, match="no hyper-parameter `q_forall`"):
+            histories(theory, Schedule("q_forall", {0: 1}))
 
     def test_another_model(self) -> None:
         model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])

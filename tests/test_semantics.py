@@ -189,9 +189,15 @@ class TestLogSemantics:
             And=fuzzy_ops.And_Log(),
             Or=fuzzy_ops.Or_Log(),
             Forall=fuzzy_ops.Aggreg_LogMean(),
-            Exists=fuzzy_ops.Aggreg_LogMeanExp(p=1),
+            Exists=fuzzy_ops.Aggreg_LogSumOdds(p=1),
             SatAgg=fuzzy_ops.Aggreg_LogMean(),
         )
+
+    def test_the_mean_for_exists_has_a_name(self) -> None:
+        mean = get("log_product_mean")
+        assert mean == ltn.semantics.log_product.replace(Exists=fuzzy_ops.Aggreg_LogMeanExp(p=1))
+        assert ltn.semantics.from_config(mean.get_config()) == mean
+        assert mean.hyperparameters() == ltn.semantics.log_product.hyperparameters()
         assert get(LogSemantics(Or=fuzzy_ops.Or_Max())).Or == fuzzy_ops.Or_Max()
 
     def test_replace(self) -> None:

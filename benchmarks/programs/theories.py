@@ -72,13 +72,20 @@ def relation(count: int, chunk: int | None = None) -> Step:
     return step_of_theory(theory)
 
 
-def edges(count: int, individuals: int) -> Step:
-    """A step on a rule about the edges of a graph of learned individuals."""
+def edges(count: int, individuals: int, sample: int = 0) -> Step:
+    """A step on a rule about the edges of a graph of learned individuals; on all of them, or on a sample.
+
+    A sample is also drawn of the pairs that are no edges.
+    """
     theory = theory_of_things(individuals)
     things = theory.signature.domains["things"]
     theory.relation("linked", (things, things), inputs.edges(count, individuals))
     theory.predicate("P", things, ltn.Predicate.MLP([inputs.FEATURES], (8, 8)))
-    theory.axiom("forall x, y where linked(x, y): P(x) <-> P(y)")
+    if sample:
+        theory.axiom(f"forall[sample={sample}] x, y where linked(x, y): P(x) <-> P(y)")
+        theory.axiom(f"forall[sample={sample}] x, y where ~linked(x, y): P(x) -> P(y)")
+    else:
+        theory.axiom("forall x, y where linked(x, y): P(x) <-> P(y)")
     return step_of_theory(theory)
 
 

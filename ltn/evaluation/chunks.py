@@ -19,6 +19,7 @@ from ltn.evaluation import guards
 from ltn.evaluation.binding import bind_all, samples_of
 from ltn.evaluation.frames import Frame
 from ltn.evaluation.groundings import Groundings
+from ltn.evaluation.joins import TooManyTuplesError
 from ltn.evaluation.plan import Execution, Plan
 from ltn.evaluation.planner import PartIn, Planner, Rule, check_same_size
 from ltn.evaluation.quantifiers import (
@@ -256,7 +257,11 @@ def shares_of(planner: Planner, node: Node) -> dict[Quantifier, float]:
             drawn = [planner.groundings.count(group[0]) for group in inner.groups]
             found[inner] = min(1.0, most / max(math.prod(size or 1 for size in drawn), 1))
             continue
-        selected = None if inner.guard is None else guards.select_known(planner, inner.guard, frame)
+        try:
+            selected = None if inner.guard is None else guards.select_known(planner, inner.guard, frame)
+        except TooManyTuplesError:
+            # Too many to be found at once; each slice finds its own.
+            continue
         tuples = None if selected is None else planner.frames.tuples(selected[0])
         if tuples is not None and tuples.known is not None:
             count = len(next(iter(tuples.known.values())))

@@ -11,10 +11,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ltn.errors import LogicError
 from ltn.evaluation.binding import samples_of
 from ltn.evaluation.chunks import combinations, shares_of
 from ltn.evaluation.claims import Claim
-from ltn.evaluation.plan import World
+from ltn.evaluation.plan import World, with_formula
 from ltn.evaluation.planner import Planner
 from ltn.language import Quantifier
 
@@ -89,10 +90,12 @@ class _Cost:
 
     def __init__(self, planner: Planner, claim: Claim):
         self.claim = claim
-        # Before anything is counted: it tells of variables without individuals.
-        claim.frame(planner)
         self._groundings = planner.groundings
-        self._shares = shares_of(planner, claim.whole)
+        try:
+            self._shares = shares_of(planner, claim.whole)
+        except LogicError as error:
+            # Of a variable without individuals, for one.
+            raise with_formula(error, claim.written) from error
         inner = [node for node in claim.whole.walk() if isinstance(node, Quantifier)]
         self.bound = {variable for node in inner for variable in node.variables}
         self._draws = any(samples_of(planner, node) is not None for node in inner)

@@ -13,6 +13,7 @@ from ltn.core.symbols import Symbol
 from ltn.evaluation import chunks, crisp, formulas, replicas, runs, terms, tuples
 from ltn.evaluation.claim_slices import Batch, batches
 from ltn.evaluation.claims import Claim, ClaimPlan, Instances, plan_claims, read_claims
+from ltn.evaluation.definitions import with_relation
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.plan import Execution, Options, Plan, Recent, Sampling, World
 from ltn.evaluation.planner import (
@@ -38,6 +39,7 @@ from ltn.fuzzy_ops.base import ProjectedConnective
 from ltn.language import Apply, Binary, Node, Not, Quantifier
 from ltn.language.names import axis_text
 from ltn.language.statements import Diagonals
+from ltn.language.writing_out import CrispDefinition
 
 RULES: Rules = {
     FormulaIn: formulas.plan_formula,
@@ -57,6 +59,8 @@ class Plans:
     def __init__(self) -> None:
         self.recent = Recent[Any](most=64)
         self.memory = Memory(most=16)
+        # The definitions that guards use.
+        self.definitions: dict[str, tuple[CrispDefinition, Relation]] = {}
 
 
 class Trace(NamedTuple):
@@ -284,9 +288,13 @@ class Evaluation:
     def _write_out(self, nodes: Sequence[Node]) -> tuple[World, list[Node]]:
         """The nodes without definitions, and the world in which they have their variables."""
         found = self.groundings.signature.write_out(nodes)
-        if not found.copies:
+        if not found.copies and not found.crisp:
             return self.world, found.nodes
-        return self.world._replace(groundings=self.groundings.with_copies(found.copies)), found.nodes
+        world = self.world._replace(groundings=self.groundings.with_copies(found.copies))
+        for name, definition in found.crisp.items():
+            planner_of = partial(Planner, settings=Settings(), rules=RULES, memory=self.plans.memory)
+            world = with_relation(world, name, definition, planner_of, self.plans.definitions)
+        return world, found.nodes
 
     def _divide(self, world: World, nodes: Sequence[Node]) -> World:
         """The world in which each replica has all the data that it needs whole."""

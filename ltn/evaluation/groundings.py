@@ -146,12 +146,19 @@ class Groundings:
         """The groundings without data, and apart from any graph; what is learned is as it is now."""
         return Groundings(self.signature, self.tables, self.choices, {})
 
-    def with_copies(self, copies: Mapping[str, str]) -> Groundings:
-        """These groundings, with copies of declared variables, which range over the same individuals."""
+    def with_copies(
+        self,
+        copies: Mapping[str, str],
+        others: Mapping[str, Domain] = {},
+        predicates: Mapping[str, tuple[Domain, ...]] = {},
+    ) -> Groundings:
+        """These groundings, with copies of declared variables, which range over the same individuals.
+
+        There may be other variables, over domains, and further predicates.
+        """
         variables = {copy: self.signature.variables[declared] for copy, declared in copies.items()}
-        twin = Groundings(
-            self.signature.with_variables(variables, copies), self.tables, self.choices, self.data
-        )
+        signature = self.signature.with_variables(variables | dict(others), copies, predicates)
+        twin = Groundings(signature, self.tables, self.choices, self.data)
         twin._found, twin._shared, twin._slices = self._found, self._shared, self._slices
         return twin
 

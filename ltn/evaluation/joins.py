@@ -1,114 +1,103 @@
-"""Natural joins of tables of whole numbers: counted first, and made then."""
+"""Natural joins of tables of whole numbers: variable by variable, and block by block.
+
+For `cites(a, b) & cites(b, c) & cites(a, c)` there is no table of all paths a, b, c of which a few are then
+kept. The values of c for a pair a, b are taken from the table that has the fewest for this pair, and the
+other one filters them at once. So the work is never more, up to a logarithm, than the largest result that
+tables of these sizes can have; and memory holds the result and a block of rows for each variable.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ltn.errors import LogicValueError
-
-Column = NDArray[Any]
+from ltn.evaluation.join_steps import Columns, Filter, JoinTable, Rows, Step, in_order
 
 # The most rows that a join has: memory must hold them.
 MOST_ROWS = 2**27
-# Numbers up to this many times those of the rows are counted in a table of all numbers that may occur.
-_MOST_TIMES = 4
+# The most combinations that a join goes through to find them: minutes.
+_MOST_SEEN = 2**32
+# How many of them it goes through at once.
+_BLOCK = 2**20
 
 
-class JoinTable(NamedTuple):
-    """Columns of one length by name; the table itself is named in errors."""
-
-    name: str
-    columns: Mapping[Hashable, Column]
-
-    @property
-    def height(self) -> int:
-        """The number of its rows."""
-        return len(next(iter(self.columns.values())))
-
-    def keep(self, rows: Column) -> JoinTable:
-        """Some of the rows, by their places or as a mask."""
-        return JoinTable(self.name, {name: column[rows] for name, column in self.columns.items()})
+class TooManyTuplesError(LogicValueError):
+    """Tuples that memory does not hold."""
 
 
-def join(tables: Sequence[JoinTable]) -> JoinTable:
+def join(tables: Sequence[JoinTable], filters: Sequence[Filter] = ()) -> JoinTable:
     """The natural join: all combinations of a row of each table that agree where columns have one name.
 
-    The tables are taken one after the other, each time the one with which the fewest rows are left; what
-    shares no column comes last. The number of rows is known before they are made.
+    The variables are taken one after the other, each time the one with the fewest values for the rows so far.
+    A table or a filter counts from the moment when its columns are there. Where nothing filters the last
+    variable, the number of rows is known before they are made.
     """
-    rest = sorted(tables, key=lambda table: table.height)
-    found = rest.pop(0)
-    while rest:
-        linked = [table for table in rest if found.columns.keys() & table.columns.keys()]
-        best = min((_Match(found, table) for table in linked or rest), key=lambda match: match.count)
-        if best.count > MOST_ROWS:
-            raise LogicValueError(
-                f"The join of {found.name} with {best.right.name} has {best.count:,} tuples, more than "
-                f"{MOST_ROWS:,}: join a further relation that leaves fewer of them, or bind fewer variables "
-                "under one guard."
+    if len(tables) == 1 and not filters:
+        return tables[0]
+    return make(in_order(tables, filters), tables)
+
+
+def make(steps: Sequence[Step], tables: Sequence[JoinTable]) -> JoinTable:
+    """The rows that have the variables of some steps."""
+    *others, last = steps
+
+    def blocks() -> Iterator[Rows]:
+        found: Iterable[Rows] = [Rows(1, {})]
+        for step in others:
+            found = _extended(found, step, tables)
+        yield from found
+
+    if last.is_free:
+        count = sum(last.candidates(rows).count for rows in blocks())
+        if count > MOST_ROWS:
+            raise _too_many(tables, f"{count:,} tuples, more than {MOST_ROWS:,}")
+    parts, count = [], 0
+    for part in _extended(blocks(), last, tables):
+        parts.append(part.columns)
+        count += part.height
+        if count > MOST_ROWS:
+            raise _too_many(tables, f"more than {MOST_ROWS:,} tuples")
+    columns = {name: column for table in tables for name, column in table.columns.items()}
+    taken = {step.name: columns[step.name] for step in steps}
+    return JoinTable(" & ".join(table.name for table in tables), _together(parts, taken))
+
+
+def _extended(found: Iterable[Rows], step: Step, tables: Sequence[JoinTable]) -> Iterator[Rows]:
+    """The rows with a further variable, in blocks."""
+    seen = 0
+    for rows in found:
+        candidates = step.candidates(rows)
+        seen += candidates.count
+        if seen > _MOST_SEEN:
+            raise TooManyTuplesError(
+                f"The join of {_listed(tables)} goes through more than {_MOST_SEEN:,} combinations: {_ADVICE}"
             )
-        rest = [table for table in rest if table is not best.right]
-        found = best.make()
-    return found
+        for low in range(0, candidates.count, _BLOCK):
+            block = candidates.take(np.arange(low, min(low + _BLOCK, candidates.count)))
+            if block.height:
+                yield block
 
 
-def distinct(numbers: Column) -> Column:
-    """The distinct ones of some whole numbers, ascending."""
-    # NumPy's own way takes ten times as long for millions of them.
-    if (numbers[1:] > numbers[:-1]).all():
-        return numbers
-    ascending = np.sort(numbers)
-    return ascending[np.concatenate([[True], ascending[1:] != ascending[:-1]])]
+def _together(parts: list[Columns], columns: Columns) -> Columns:
+    """Parts of a table as one; each is forgotten as soon as it is there."""
+    whole: Columns = {}
+    for name, column in columns.items():
+        whole[name] = np.concatenate([column[:0], *(part.pop(name) for part in parts)])
+    return whole
 
 
-class _Match:
-    """How two tables are joined: for each row of the left one, how many of the right one agree with it."""
-
-    def __init__(self, left: JoinTable, right: JoinTable):
-        self.left = left
-        self.right = right
-        shared = [name for name in left.columns if name in right.columns]
-        numbers, self._right_numbers, size = _numbers(left, right, shared)
-        per_number = np.bincount(self._right_numbers, minlength=size)
-        self._starts = (np.cumsum(per_number) - per_number)[numbers]
-        self._counts = per_number[numbers]
-        self.count = int(self._counts.sum())
-
-    def make(self) -> JoinTable:
-        """The rows of the join, in the order of the left table."""
-        order = np.argsort(self._right_numbers, kind="stable")
-        of_left = np.repeat(np.arange(self.left.height), self._counts)
-        ends = np.cumsum(self._counts)
-        # The places in `order` are runs of neighbours, one for each row of the left table.
-        of_right = order[
-            np.arange(self.count) + np.repeat(self._starts - (ends - self._counts), self._counts)
-        ]
-        columns = {name: column[of_right] for name, column in self.right.columns.items()}
-        columns |= {name: column[of_left] for name, column in self.left.columns.items()}
-        return JoinTable(f"{self.left.name} & {self.right.name}", columns)
+_ADVICE = (
+    "join a further relation that leaves fewer of them, bind fewer variables under one guard, or let the "
+    "quantifier draw some of them in each training step, as forall[sample=4096], and reports by "
+    "theory.report(sample=4096)."
+)
 
 
-def _numbers(left: JoinTable, right: JoinTable, shared: Sequence[Hashable]) -> tuple[Column, Column, int]:
-    """A number from 0 up for each row of both tables, the same where they agree; and how many there are.
+def _too_many(tables: Sequence[JoinTable], count: str) -> TooManyTuplesError:
+    return TooManyTuplesError(f"The join of {_listed(tables)} has {count}: {_ADVICE}")
 
-    A row of the left table that agrees with none may have any number that no row on the right has.
-    """
-    numbers = [np.zeros(left.height, np.int64), np.zeros(right.height, np.int64)]
-    size = 1
-    for name in shared:
-        columns = [left.columns[name], right.columns[name]]
-        width = 1 + max((int(column.max()) for column in columns if len(column)), default=0)
-        numbers = [whole * width + column for whole, column in zip(numbers, columns, strict=True)]
-        size *= width
-        if size > _MOST_TIMES * (left.height + right.height) + 2**20:
-            known = distinct(numbers[1])
-            places = np.searchsorted(known, numbers[0])
-            at = np.minimum(places, max(len(known) - 1, 0))
-            is_known = known[at] == numbers[0] if len(known) else np.zeros(left.height, bool)
-            numbers = [np.where(is_known, places, len(known)), np.searchsorted(known, numbers[1])]
-            size = len(known) + 1
-    return numbers[0], numbers[1], size
+
+def _listed(tables: Sequence[JoinTable]) -> str:
+    return " with ".join(table.name for table in tables)

@@ -16,6 +16,7 @@ from ltn.errors import LogicTypeError
 from ltn.evaluation.binding import bind_all, check_number, has_variables, narrow, samples_of, select_tuples
 from ltn.evaluation.counting import Counting, counting_of, plan_counted
 from ltn.evaluation.frames import Frame
+from ltn.evaluation.lacking import split_options
 from ltn.evaluation.plan import Execution, Reader, Step, Value, World
 from ltn.evaluation.planner import IndexOn, Planner, Request, Rule, SizeOf, TuplesOf
 from ltn.evaluation.replicas import join_replicas, require_aggregator
@@ -220,6 +221,7 @@ class Aggregation(Step):
             known = getattr(operator, "__dict__", ())
             return {name: value for name, value in options.items() if name in known} | counting
         if options and isinstance(operator, Operator):
+            options, _ = split_options(execution.world.space.semantics, self.kind, options)
             # What the quantifier itself says, as the axis, would meet an option of that name.
             operator.check_overrides(**options)
         return options | counting

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ltn.core import axes
 from ltn.errors import LogicValueError
-from ltn.evaluation.joins import distinct
+from ltn.evaluation.join_steps import distinct
 from ltn.language import Domain
 from ltn.language.names import written
 from ltn.markup import Markup, element, table

@@ -25,9 +25,10 @@ from numpy.typing import NDArray
 from ltn.core import axes
 from ltn.errors import LogicValueError
 from ltn.evaluation import guards
-from ltn.evaluation.excluded import excluded_by
 from ltn.evaluation.frames import Drawn, Frame, Tuples
 from ltn.evaluation.guards.strategy import SelectedTuples
+from ltn.evaluation.joins import TooManyTuplesError
+from ltn.evaluation.numbered_joins import NumberedJoin
 from ltn.evaluation.plan import Execution, Value
 from ltn.evaluation.planner import IndexOn, Planner, Rule, SizeOf, TuplesOf
 from ltn.evaluation.tuples import ravel, unravel
@@ -166,15 +167,28 @@ class SampledComplement(SampledTuples):
         return unravel(numbers + before, self.sizes)
 
 
+@dataclass(frozen=True)
+class SampledJoin(SampledTuples):
+    """Some of the tuples that relations have together, where these are too many to be held."""
+
+    join: NumberedJoin = field(compare=False)
+
+    def groups(self, execution: Execution) -> Any:
+        return self.join.counts
+
+    def read(self, execution: Execution, numbers: tf.Tensor) -> Sequence[tf.Tensor]:
+        return self.join.read(numbers)
+
+
 class Sample:
     """The origin of tuples that are drawn.
 
     Args:
         most: how many, for each combination of individuals that stays free.
         whole: the axes whose individuals are all in the pool.
-        pool: what the rest is drawn from: tuples of a guard with their axes that stay free; or all but some
-            combinations, by the sizes of their axes, how many stay in each group, and the numbers of those
-            that are passed over; or nothing.
+        pool: what the rest is drawn from: tuples of a guard with their axes that stay free; or a join whose
+            rows have numbers; or all but some combinations, by the sizes of their axes, how many stay in each
+            group, and the numbers of those that are passed over; or nothing.
         written: what is sampled, for people.
     """
 
@@ -192,6 +206,8 @@ class Sample:
         given = (tuples.label, self._written, self._most, tuple(whole))
         if self._pool is None:
             return planner.add(SampledCombinations(*given))
+        if isinstance(self._pool, NumberedJoin):
+            return planner.add(SampledJoin(*given, self._pool))
         if not isinstance(self._pool, _Selection):
             return planner.add(SampledComplement(*given, *self._pool))
         kept = []
@@ -223,7 +239,7 @@ def draw(planner: Planner, most: int, guard: Node | None, frame: Frame, bound: S
     kept = {axis: variable for variable, axis in used.items() if axis not in bound}
     inside = [axis for axis in bound if axis in used.values()]
     sizes = {axis: _count(planner, axis) for axis in (*kept, *bound)}
-    excluded = None if guard is None else excluded_by(planner, guard, used, [*kept, *inside])
+    excluded = None if guard is None else guards.excluded_by(planner, guard, used, [*kept, *inside])
     others = [axis for axis in bound if axis not in inside]
     if guard is None:
         written = f"{most:,} of {_many([sizes[axis] for axis in bound])}combinations of {', '.join(bound)}"
@@ -241,11 +257,22 @@ def draw(planner: Planner, most: int, guard: Node | None, frame: Frame, bound: S
         pool = (tuple(spans), per_group - np.diff(edges), passed)
         parents = [*kept, *inside, *others]
         return _add(planner, key, parents, frame, parents[0], Sample(most, others, written, pool), most)
-    if planner.settings.dense:
-        selected = guards.select_known(planner, guard, used)
-        if selected is None or selected[1] is not None:
+    try:
+        selected = guards.select_known(planner, guard, used) if planner.settings.dense else None
+        if planner.settings.dense and (selected is None or selected[1] is not None):
             return None
-    first = planner.frames.tuples(guards.select(planner, guard, used))
+        first = planner.frames.tuples(guards.select(planner, guard, used))
+    except TooManyTuplesError as error:
+        parents = [*kept, *inside]
+        join = _numbered(planner, guard, used, parents, [sizes[axis] or 0 for axis in kept])
+        if join is None:
+            raise TooManyTuplesError(
+                f"{error} Of so many tuples a sample is drawn only where the guard is a join of relations "
+                "whose last one filters nothing: what else it asks for may stand in the body."
+            ) from error
+        written = f"{most:,} of {int(join.counts.sum()):,} tuples where {guard}"
+        origin = Sample(most, others, written, join)
+        return _add(planner, key, [*parents, *others], frame, next(iter(kept), None), origin, most)
     if first is None:
         raise RuntimeError("A guard with variables selects tuples.")
     if first.is_known and first.known:
@@ -255,6 +282,19 @@ def draw(planner: Planner, most: int, guard: Node | None, frame: Frame, bound: S
     leading = next(iter(staying), first.leading)
     origin = Sample(most, others, written, _Selection(first.label, staying))
     return _add(planner, key, [*first.parents, *others], frame, leading, origin, most, first)
+
+
+def _numbered(
+    planner: Planner, guard: Node, frame: Frame, axes: Sequence[str], sizes: Sequence[int]
+) -> NumberedJoin | None:
+    """The tuples of a guard by number, on some axes, by the first of which they are grouped."""
+    sources = tuple((*pair, planner.groundings.source(pair[0])) for pair in frame.items())
+
+    def find() -> NumberedJoin | None:
+        return guards.Joined.numbered(guards.Guard(planner, guard, frame), axes, sizes)
+
+    found: NumberedJoin | None = planner.memory.get(("numbered", guard, sources, *axes, *sizes), find)
+    return found
 
 
 def _add(

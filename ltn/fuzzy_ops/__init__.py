@@ -3,8 +3,9 @@
 Connectives are called `op(x, y)`, aggregators `op(xs, axis=None, keepdims=False, mask=None)`; a
 hyper-parameter can be overridden in the call, as `op(xs, p=6)`. Names and values are those of the
 reference API; `Implies_Sigmoidal`, the aggregators `Aggreg_ProbSum`, `Aggreg_AndLuk` and `Aggreg_OrLuk`, the
-operators on log-truths (`And_Log`, `Or_Log`, `Aggreg_LogMean`, `Aggreg_LogMeanExp`), and those that count,
-`op(xs, axis=None, least=2, most=3)` (`Count_Prod`, `Count_Godel`, `Count_Luk`, `Count_Log`), come on top.
+operators on log-truths (`And_Log`, `Or_Log`, `Aggreg_LogMean`, `Aggreg_LogMeanExp`, `Aggreg_LogSumOdds`), and
+those that count, `op(xs, axis=None, least=2, most=3)` (`Count_Prod`, `Count_Godel`, `Count_Luk`,
+`Count_Log`), come on top.
 """
 
 import sys
@@ -50,6 +51,7 @@ from ltn.fuzzy_ops.implications import (
 from ltn.fuzzy_ops.logspace import (
     Aggreg_LogMean,
     Aggreg_LogMeanExp,
+    Aggreg_LogSumOdds,
     And_Log,
     Count_Log,
     Or_Log,
@@ -63,6 +65,7 @@ __all__ = [
     "Aggreg_LogMean",
     "Aggreg_LogMeanExp",
     "Aggreg_LogProd",
+    "Aggreg_LogSumOdds",
     "Aggreg_Max",
     "Aggreg_Mean",
     "Aggreg_Min",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -13,15 +13,13 @@ from ltn.errors import LogicError, LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation
 from ltn.evaluation.plan import Options, Sampling
 from ltn.evaluation.spaces import Space, space_of
-from ltn.fuzzy_ops.base import Operator
 from ltn.knowledge import rule_files
 from ltn.knowledge.axiom_tables import axiom_table
 from ltn.knowledge.hyperparameters import Hyperparameters, check_weight, is_learned, proposition_of
 from ltn.knowledge.language import Language
 from ltn.knowledge.seeds import Seeds
 from ltn.language import Node, Quantifier, Signature, parse
-from ltn.language.diagnostics import locate, span_of_options
-from ltn.language.names import QUANTIFIERS, check_name, list_names, nearest
+from ltn.language.names import check_name, list_names, nearest
 from ltn.language.parser import with_text
 from ltn.semantics import BaseSemantics
 
@@ -138,7 +136,7 @@ class KnowledgeBase:
 
     Args:
         language: what is declared.
-        semantics: the operators.
+        semantics, hyperparameters: the operators.
 
     >>> from ltn import semantics
     >>> language = Language()
@@ -148,9 +146,9 @@ class KnowledgeBase:
     Axiom(doubt: ~A)
     """
 
-    def __init__(self, language: Language, semantics: BaseSemantics):
+    def __init__(self, language: Language, semantics: BaseSemantics, /, **hyperparameters: Any):
         self.language = language
-        self.operators = Hyperparameters(semantics)
+        self.operators = Hyperparameters(semantics, **hyperparameters)
         self.seeds = Seeds()
         self._axioms: dict[str, Axiom] = {}
         self._share_list: list[float] = []
@@ -281,7 +279,8 @@ class KnowledgeBase:
         """Change hyper-parameters of the operators, such as `p_exists=6`; with `axiom=`, of one axiom only.
 
         With its first change a number becomes a variable of the compiled steps: later changes compile nothing
-        again. After an error nothing has changed.
+        again. After an error nothing has changed. What these operators lack and those of another preset have,
+        as `p_forall` under `godel`, is passed over with a warning, one for each name.
         """
         if axiom is None:
             stale = self.operators.set(values)
@@ -290,6 +289,10 @@ class KnowledgeBase:
             stale = self.operators.set_for(found.name, self._trees_of(found), values)
         if stale:
             self._notify()
+
+    def tell_lacking(self, semantics: BaseSemantics, names: Iterable[str]) -> None:
+        """Warn of hyper-parameters that some operators lack and others have, once for each."""
+        self.operators.tell_lacking(semantics, names)
 
     def options_of(self, axiom: Axiom) -> Options:
         """What was set for the quantifiers of one axiom alone."""
@@ -373,14 +376,8 @@ class KnowledgeBase:
 
     def check_options(self, formula: Node, text: str) -> None:
         """Raise where a formula, read from a text, sets options of quantifiers that operators lack."""
-        for node in self.space.prepare(formula).walk():
-            if isinstance(node, Quantifier) and node.hyperparameters:
-                operator = getattr(self.semantics, QUANTIFIERS[node.kind].operator)
-                if isinstance(operator, Operator):
-                    try:
-                        operator.check_overrides(**dict(node.hyperparameters))
-                    except LogicError as error:
-                        raise type(error)(locate(str(error), text, span_of_options(node, text))) from None
+        nodes = self.space.prepare(formula).walk()
+        self.operators.check_options([node for node in nodes if isinstance(node, Quantifier)], text)
 
     def next_name(self, before: Sequence[str] = (), labels: Sequence[str] = ()) -> str:
         """The next "axiom_n" that is not taken: by an axiom, a name `before` it in a text, or a label."""

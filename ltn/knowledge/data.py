@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import math
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -20,7 +21,7 @@ import pandas as pd
 import tensorflow as tf
 
 from ltn import errors
-from ltn.errors import LogicTypeError, LogicValueError, NotFiniteError
+from ltn.errors import LogicFileError, LogicTypeError, LogicValueError, NotFiniteError
 from ltn.evaluation.groundings import ROW_WEIGHTS
 from ltn.fuzzy_ops.arguments import LARGEST_WEIGHT
 from ltn.knowledge.places import PlacedBatches, are_indices, lookup, place_batch, read_places
@@ -32,6 +33,8 @@ Data = Mapping[str, Any]
 NOTHING = "no\ndata"
 # The columns of a batch that are not individuals.
 OTHERS = (NOTHING, ROW_WEIGHTS)
+# What messages about a data set begin with.
+_PLACE = "In (?:batch|a batch|the file)"
 
 
 # Individuals
@@ -120,7 +123,7 @@ def _check_all(inside: np.ndarray, what: str, name: str, domain: Domain) -> None
 def read_batch(signature: Signature, data: Any) -> dict[str, Any]:
     """A dictionary of individuals that belong to the domains of their variables."""
     columns = as_columns(data)
-    _check_names(signature, columns)
+    check_names(signature, columns)
     return {
         name: values if name in OTHERS else _read_column(signature, name, values)
         for name, values in columns.items()
@@ -155,7 +158,7 @@ def labels_in(data: Data) -> dict[str, list[Any]]:
     }
 
 
-def _check_names(signature: Signature, names: Iterable[str]) -> None:
+def check_names(signature: Signature, names: Iterable[str]) -> None:
     """Raise for data under a name that is neither a variable nor a domain."""
     for name in names:
         if name not in signature.variables and name not in signature.domains and name not in OTHERS:
@@ -289,7 +292,7 @@ def read_dataset(
             "A data set for a theory yields dictionaries from names of variables to batches; "
             f"this one yields {spec}."
         )
-    _check_names(signature, spec)
+    check_names(signature, spec)
     find = {}
     for name, tensor in spec.items():
         try:
@@ -312,16 +315,32 @@ def read_dataset(
 
 
 @contextlib.contextmanager
-def as_logic_errors() -> Iterator[None]:
-    """Raise errors of data sets as what they were before TensorFlow wrapped them."""
+def as_logic_errors(ends: bool = False) -> Iterator[None]:
+    """Raise errors of data sets as what they were before TensorFlow wrapped them.
+
+    That data end which have an end, though Keras does not know it beforehand, is no reason to warn.
+    """
     try:
-        yield
+        with warnings.catch_warnings() if ends else contextlib.nullcontext():
+            if ends:
+                warnings.filterwarnings("ignore", "Your input ran out of data")
+            yield
+    except tf.errors.DataLossError as error:
+        what = re.search(r"(truncated|corrupted) record at \d+|inflate\(\) failed", str(error))
+        raise LogicFileError(
+            f"A file of the data set is damaged: {what[0] if what else 'its end is missing'}."
+        ) from error
     except tf.errors.InvalidArgumentError as error:
-        found = re.search(r"(\w+Error): (In (?:a )?batch .*?)\n+Traceback", str(error), re.DOTALL)
+        found = re.search(rf"(\w+Error): ({_PLACE} .*?)\n+Traceback", str(error), re.DOTALL)
         kind = getattr(errors, found[1], None) if found else None
-        if found is None or kind is None:
-            raise
-        raise kind(found[2]) from None
+        if found and kind:
+            raise kind(found[2]) from None
+        record = re.search(rf"Name: ({_PLACE} .*?), Key: (.*?), Index: \d+\.\s+([^\[\n]*)", str(error))
+        if record:
+            raise LogicFileError(
+                f"{record[1]}: a record is not like the first one in '{record[2]}'. {record[3].strip()}"
+            ) from None
+        raise
 
 
 def check_no_targets(**given: Any) -> None:

@@ -5,25 +5,34 @@ The weight of an axiom is how often it counts: a number, or learned as the truth
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
 
-from ltn.errors import LogicValueError
+from ltn.checks import warn
+from ltn.errors import LogicError, LogicValueError
+from ltn.evaluation import lacking
 from ltn.evaluation.plan import Options
 from ltn.fuzzy_ops.arguments import LARGEST_WEIGHT, is_number
+from ltn.fuzzy_ops.base import Operator
 from ltn.language import Node, Quantifier
+from ltn.language.diagnostics import locate, span_of_options
 from ltn.language.names import QUANTIFIERS
 from ltn.semantics import BaseSemantics
 from ltn.semantics import from_config as semantics_from_config
 
 
 class Hyperparameters:
-    """Operators with their hyper-parameters; those that were changed are variables of compiled code."""
+    """Operators with their hyper-parameters; those that were changed are variables of compiled code.
 
-    def __init__(self, semantics: BaseSemantics):
-        self._semantics = semantics
+    What other operators have and these lack is passed over, with one warning for each name.
+    """
+
+    def __init__(self, semantics: BaseSemantics, /, **values: Any):
+        self._told: set[str] = set()
+        self._semantics = semantics.with_hyperparameters(**lacking.split(semantics, values)[0])
+        self.tell_lacking(semantics, values)
         self._changed: dict[str, tf.Variable] = {}
         # Of one axiom only; what is no number, as `stable`, is compiled in.
         self._of_axioms: dict[str, dict[str, tf.Variable | bool]] = {}
@@ -55,9 +64,30 @@ class Hyperparameters:
         }
         return self._semantics.hyperparameters() | {n: float(v) for n, v in self._changed.items()} | own
 
+    def tell_lacking(self, semantics: BaseSemantics, names: Iterable[str]) -> None:
+        """Warn, once for each, of hyper-parameters that are passed over under some operators."""
+        for name in names:
+            if lacking.is_lacking(semantics, name) and name not in self._told:
+                self._told.add(name)
+                warn(lacking.explain(semantics, name))
+
+    def check_options(self, quantifiers: Iterable[Quantifier], text: str) -> None:
+        """Raise where quantifiers, read from a text, have options that no operators in their place have."""
+        for node in quantifiers:
+            operator = getattr(self._semantics, QUANTIFIERS[node.kind].operator)
+            if not node.hyperparameters or not isinstance(operator, Operator):
+                continue
+            options, names = lacking.split_options(self._semantics, node.kind, dict(node.hyperparameters))
+            try:
+                operator.check_overrides(**options)
+            except LogicError as error:
+                raise type(error)(locate(str(error), text, span_of_options(node, text))) from None
+            self.tell_lacking(self._semantics, names)
+
     def set(self, values: Mapping[str, Any]) -> bool:
         """Change hyper-parameters for all axioms. Returns whether code must be compiled again."""
         checked = self._read(values)
+        self.tell_lacking(self._semantics, values)
         before = self._semantics.hyperparameters()
         flags = {name: value for name, value in checked.items() if isinstance(value, bool)}
         changed = {name: value for name, value in flags.items() if value is not before[name]}
@@ -75,19 +105,21 @@ class Hyperparameters:
         if not trees:
             raise LogicValueError(f"The axiom '{axiom}' is Python code: its quantifiers are not known.")
         quantifiers = [node for tree in trees for node in tree.walk() if isinstance(node, Quantifier)]
-        for name in checked:
+        for name in values:
             option, kind = _split(name)
             if not any(node.kind == kind and option not in dict(node.options) for node in quantifiers):
                 raise LogicValueError(
                     f"The axiom '{axiom}' has no quantifier whose `{name}` could change: `{trees[0]}`. "
                     "A value written in the text stays."
                 )
+        self.tell_lacking(self._semantics, values)
         return _assign(self._of_axioms.setdefault(axiom, {}), checked)
 
     def _read(self, values: Mapping[str, Any]) -> dict[str, float | bool]:
         """Hyper-parameters as plain values; raise for an impossible one, before any is changed."""
-        found = self._semantics.with_hyperparameters(**values).hyperparameters()
-        return {name: _plain(found[name]) for name in values}
+        applicable, _ = lacking.split(self._semantics, values)
+        found = self._semantics.with_hyperparameters(**applicable).hyperparameters()
+        return {name: _plain(found[name]) for name in applicable}
 
     def forget(self, axiom: str) -> None:
         """Drop what was set for one axiom."""

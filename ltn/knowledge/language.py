@@ -253,7 +253,7 @@ class Language:
         Eve    0.0
         """
         with self.signature.all_or_nothing():
-            self.signature.add_predicate(name, domains)
+            self.signature.add_relation(name, domains)
             relation = self.new_relation(name)
             relation.set_rows(self._read_rows(name, rows))
         self.known[name] = relation
@@ -287,7 +287,7 @@ class Language:
         found: dict[str, Relation] = {}
         with self.signature.all_or_nothing():
             for kind, rows in frame.groupby(1, sort=False, observed=True):
-                self.signature.add_predicate(kind, (entities, entities))
+                self.signature.add_relation(kind, (entities, entities))
                 found[kind] = self.new_relation(kind)
                 found[kind].set_rows(self._read_rows(kind, rows[[0, 2]]))
         self.known.update(found)

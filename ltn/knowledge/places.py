@@ -86,11 +86,8 @@ def names_in(variable: str, values: Any) -> list[str] | None:
 
 def lookup(signature: Signature, name: str, domain: Domain) -> Callable[[tf.Tensor], tf.Tensor]:
     """A function from names to places, for the graph of a data set."""
-    places = signature.places(domain)
-    _check_named(name, domain, places, "texts")
-    table = tf.lookup.StaticHashTable(
-        tf.lookup.KeyValueTensorInitializer(list(places), list(places.values()), tf.string, tf.int32), -1
-    )
+    _check_named(name, domain, signature.places(domain), "texts")
+    table = name_table(signature, domain)
 
     def raise_for(names: tf.Tensor) -> None:
         try:
@@ -109,6 +106,13 @@ def lookup(signature: Signature, name: str, domain: Domain) -> Callable[[tf.Tens
             return tf.cast(found, PLACES)
 
     return find
+
+
+def name_table(signature: Signature, domain: Domain) -> tf.lookup.StaticHashTable:
+    """The places of the individuals of a domain by name, int32, for a graph; -1 for other names."""
+    places = signature.places(domain)
+    values = tf.lookup.KeyValueTensorInitializer(list(places), list(places.values()), tf.string, tf.int32)
+    return tf.lookup.StaticHashTable(values, -1)
 
 
 class PlacedBatches(keras.utils.PyDataset):

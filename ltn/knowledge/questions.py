@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -14,6 +14,7 @@ from ltn.core import Formula, Term
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation, groups_of
 from ltn.evaluation.groundings import ROW_WEIGHTS, Groundings, LabelledData
+from ltn.evaluation.lacking import is_lacking
 from ltn.evaluation.plan import Options, Sampling
 from ltn.evaluation.spaces import Space, space_of
 from ltn.knowledge.axioms import Axiom
@@ -43,6 +44,8 @@ class Knowledge(Protocol):
     def weight_of(self, axiom: str | Axiom) -> float: ...
 
     def options_of(self, axiom: Axiom) -> Options: ...
+
+    def tell_lacking(self, semantics: BaseSemantics, names: Iterable[str]) -> None: ...
 
     def evaluation(
         self,
@@ -200,9 +203,14 @@ def _operators(knowledge: Knowledge, question: Question) -> BaseSemantics:
 def _settings_and_data(knowledge: Knowledge, question: Question) -> tuple[dict[str, Any], dict[str, Any]]:
     """The hyper-parameters that were given by name, and all data."""
     data = all_rows(knowledge.signature, question.data)
-    known = _operators(knowledge, question).hyperparameters()
+    operators = _operators(knowledge, question)
+    known = operators.hyperparameters()
+    variables = knowledge.signature.variables
+    lacking = [name for name in question.named if is_lacking(operators, name) and name not in variables]
+    knowledge.tell_lacking(operators, lacking)
     hyperparameters = {name: value for name, value in question.named.items() if name in known}
-    named_data = {name: value for name, value in question.named.items() if name not in known}
+    others = (*known, *lacking)
+    named_data = {name: value for name, value in question.named.items() if name not in others}
     twice = [name for name in named_data if name in data]
     if twice:
         raise LogicValueError(f"Data came twice for {', '.join(twice)}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,8 @@ from ltn.files import name_of, unreadable
 from ltn.language import Domain
 from ltn.language.names import list_names, nearest
 
-# The separator of a file, by the end of its name.
-_SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+# The separator of a table in a file, by the end of its name.
+SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 # Among more names a misspelt one is not compared with each.
 _MOST_COMPARED = 10_000
 _FORMS = (
@@ -94,12 +94,17 @@ def _columns_of(where: str, rows: list[Any], arity: int) -> list[pd.Series]:
     return [pd.Series(list(column)) for column in zip(*rows, strict=True)]
 
 
-def _read_file(name: str) -> pd.DataFrame:
+def ending_of(name: str) -> str:
+    """The end of the name of a file, apart from `.gz`, in small letters: ".csv"; "" where there is none."""
     endings = [ending for ending in Path(name).suffixes if ending != ".gz"]
-    separator = _SEPARATORS.get(endings[-1].lower() if endings else "")
+    return endings[-1].lower() if endings else ""
+
+
+def _read_file(name: str) -> pd.DataFrame:
+    separator = SEPARATORS.get(ending_of(name))
     if separator is None:
         raise LogicFileError(
-            f"{name}: rows are read from files that end with {list_names(list(_SEPARATORS))}, or these and "
+            f"{name}: rows are read from files that end with {list_names(list(SEPARATORS))}, or these and "
             ".gz; read others with pandas, and give the DataFrame."
         )
     try:
@@ -135,11 +140,7 @@ def _places(where: str, domain: Domain, column: pd.Series, index: pd.Index) -> n
         places = column.to_numpy()
         wrong = np.flatnonzero((places < 0) | (places >= len(index)))
         if len(wrong):
-            raise LogicValueError(
-                f"{where}: {places[wrong[0]]} in row {wrong[0]} is no index of the domain '{domain.name}', "
-                f"whose {len(index)} individuals have the indices 0 to {len(index) - 1}"
-                f"{_how_many_more(wrong)}."
-            )
+            raise no_individual(where, places[wrong[0]], wrong[0], domain, index, _how_many_more(wrong))
         return places.astype(np.int32)
     if kind in "fbcmM":
         raise LogicTypeError(
@@ -151,12 +152,22 @@ def _places(where: str, domain: Domain, column: pd.Series, index: pd.Index) -> n
     wrong = np.flatnonzero(places < 0)
     if not len(wrong):
         return places.astype(np.int32)
-    name = column.iloc[wrong[0]]
-    close = nearest(str(name), index) if len(index) <= _MOST_COMPARED else None
-    hint = f"did you mean '{close}'?" if close else f"they are: {list_names(index)}."
-    raise LogicValueError(
-        f"{where}: {name!r} in row {wrong[0]} is no individual of the domain '{domain.name}'"
-        f"{_how_many_more(wrong)}; {hint}"
+    raise no_individual(where, column.iloc[wrong[0]], wrong[0], domain, index, _how_many_more(wrong))
+
+
+def no_individual(
+    where: str, given: Any, row: int, domain: Domain, names: Collection[str], more: str = ""
+) -> LogicValueError:
+    """The error for what is neither the name nor the place of an individual; `more` tells of further rows."""
+    if isinstance(given, int | np.integer):
+        return LogicValueError(
+            f"{where}: {given} in row {row} is no index of the domain '{domain.name}', whose {len(names)} "
+            f"individuals have the indices 0 to {len(names) - 1}{more}."
+        )
+    close = nearest(str(given), names) if len(names) <= _MOST_COMPARED else None
+    hint = f"did you mean '{close}'?" if close else f"they are: {list_names(list(names))}."
+    return LogicValueError(
+        f"{where}: {given!r} in row {row} is no individual of the domain '{domain.name}'{more}; {hint}"
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ltn.language import syntax
 from ltn.language.diagnostics import Complaints, quote
 from ltn.language.domains import NUMBER, Domain, Shape, broadcast, fits
-from ltn.language.names import BUILT_INS, list_names
+from ltn.language.names import BUILT_INS, EXISTS, FORALL, list_names
 from ltn.language.parser import with_text
 from ltn.language.sorts import Sort, Vocabulary, sort_above
 from ltn.language.statements import Definition, Diagonals, definitions_in
@@ -130,7 +130,11 @@ class _Scope:
     def _check_guard(self, guard: Node) -> None:
         for node in guard.walk():
             if isinstance(node, syntax.Quantifier):
-                self.complaints.of_value("A guard has no quantifiers: move them into the formula.", node)
+                self.complaints.of_value(
+                    "A guard has no quantifiers: move them into the formula; or give what is made of "
+                    "relations a name, by `define`, and use that.",
+                    node,
+                )
             if self._is_proposition(node):
                 self.complaints.of_value(
                     f"A guard is crisp, and the proposition '{node}' is not: move it into the formula.", node
@@ -139,15 +143,33 @@ class _Scope:
                 self._check_definition_in_guard(node)
 
     def _check_definition_in_guard(self, node: syntax.Apply) -> None:
-        for definition in definitions_in(self.vocabulary.definitions, [node]):
-            for inner in definition.body.walk():
-                if isinstance(inner, syntax.Quantifier) or self._is_proposition(inner):
-                    what = "quantifiers" if isinstance(inner, syntax.Quantifier) else "propositions"
-                    self.complaints.of_value(
-                        f"A guard has no {what}, and '{node.symbol}' stands for a formula with "
-                        f"{quote(inner)}: move it into the formula.",
-                        node,
-                    )
+        bodies = [each.body for each in definitions_in(self.vocabulary.definitions, [node])]
+        parts = [part for body in bodies for part in body.walk()]
+        quantified = next((part for part in parts if isinstance(part, syntax.Quantifier)), None)
+        for inner in parts:
+            if self._is_proposition(inner):
+                self.complaints.of_value(
+                    f"A guard has no propositions, and '{node.symbol}' stands for a formula with "
+                    f"{quote(inner)}: move it into the formula.",
+                    node,
+                )
+            if quantified is not None and not self._is_crisp(inner):
+                self.complaints.of_value(
+                    f"A guard has no quantifiers, and '{node.symbol}' stands for a formula with "
+                    f"{quote(quantified)}. It can be joined, as a relation, if it is made of relations, "
+                    f"comparisons, `exists` and `forall`; {quote(inner)} is none of them: declare what is "
+                    "known by theory.relation, or move it into the formula.",
+                    node,
+                )
+
+    def _is_crisp(self, node: Node) -> bool:
+        """Whether a node may stand in a formula that is true of rows of individuals, and false of others."""
+        if isinstance(node, syntax.Quantifier):
+            return node.kind in (EXISTS.name, FORALL.name) and node.sample is None
+        if not isinstance(node, syntax.Apply):
+            return True
+        others = (self.vocabulary.relations, self.vocabulary.definitions, BUILT_INS)
+        return any(node.symbol in known for known in others)
 
     def _is_proposition(self, node: Node) -> bool:
         return isinstance(node, syntax.Name) and self.vocabulary.kind(node.name) == "proposition"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ltn.errors import LogicTypeError, LogicValueError
@@ -41,6 +41,7 @@ class Signature:
         variables: the domain of each.
         functions: the domains of the inputs, and that of the output.
         predicates: the domains of the inputs.
+        relations: those of them whose truth is known, as the keys.
         propositions: their names, as the keys.
         definitions: by name, each after those that it uses.
         copies: in a signature for formulas with definitions written out, the declared variable of each copy.
@@ -69,6 +70,7 @@ class Signature:
         self.variables: dict[str, Domain] = {}
         self.functions: dict[str, tuple[tuple[Domain, ...], Domain]] = {}
         self.predicates: dict[str, tuple[Domain, ...]] = {}
+        self.relations: dict[str, None] = {}
         self.propositions: dict[str, None] = {}
         self.definitions: dict[str, Definition] = {}
         self.copies: dict[str, str] = {}
@@ -93,7 +95,7 @@ class Signature:
     @contextlib.contextmanager
     def all_or_nothing(self) -> Iterator[None]:
         """Withdraw what is declared within if an error follows, so that it can be declared again."""
-        sizes = {kind: len(getattr(self, kind)) for kind in (*_FORM, "definitions")}
+        sizes = {kind: len(getattr(self, kind)) for kind in (*_FORM, "relations", "definitions")}
         try:
             yield
         except BaseException:
@@ -149,6 +151,11 @@ class Signature:
         self.check_new(name, "a predicate")
         self.predicates[name] = self._flat(inputs, f"the predicate '{name}'", "a proposition")
 
+    def add_relation(self, name: str, inputs: Domain | Sequence[Domain]) -> None:
+        """Declare a predicate whose truth is known."""
+        self.add_predicate(name, inputs)
+        self.relations[name] = None
+
     def add_proposition(self, name: str) -> None:
         """Declare a proposition."""
         self.check_new(name, "a proposition")
@@ -168,12 +175,18 @@ class Signature:
             for name, domain, *_ in definition.parameters
         }
 
-    def with_variables(self, variables: Mapping[str, Domain], copies: Mapping[str, str] = {}) -> Signature:
-        """The signature with further variables, some of which may be copies of declared ones."""
+    def with_variables(
+        self,
+        variables: Mapping[str, Domain],
+        copies: Mapping[str, str] = {},
+        predicates: Mapping[str, tuple[Domain, ...]] = {},
+    ) -> Signature:
+        """The signature with further predicates, and variables, which may be copies of declared ones."""
         twin = Signature()
         vars(twin).update(vars(self))
         twin.variables = self.variables | dict(variables)
         twin.copies = self.copies | dict(copies)
+        twin.predicates = self.predicates | dict(predicates)
         return twin
 
     def trees_of(self, formula: Node) -> list[Node]:
@@ -184,7 +197,7 @@ class Signature:
     def write_out(self, nodes: Sequence[Node]) -> WrittenOut:
         """The trees with the bodies of definitions in their place."""
         if not self.definitions:
-            return WrittenOut(list(nodes), {})
+            return WrittenOut(list(nodes), {}, {})
         return write_out(
             nodes, self.definitions, lambda name: self.kind(name) is not None or name in self.domains
         )
@@ -289,8 +302,11 @@ class Signature:
         }
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> Signature:
-        """The signature that `get_config` describes, with domains of its own."""
+    def from_config(cls, config: Mapping[str, Any], relations: Collection[str] = ()) -> Signature:
+        """The signature that `get_config` describes, with domains of its own.
+
+        `relations` tells which of its predicates are known.
+        """
         # Older files have no definitions.
         check_form(config, {**_FORM, "definitions?": [str]}, "signature")
         signature = cls()
@@ -308,7 +324,8 @@ class Signature:
             inputs = [signature._resolve(each) for each in function["inputs"]]
             signature.add_function(name, inputs, signature._resolve(function["output"]))
         for name, inputs in config["predicates"].items():
-            signature.add_predicate(name, [signature._resolve(each) for each in inputs])
+            add = signature.add_relation if name in relations else signature.add_predicate
+            add(name, [signature._resolve(each) for each in inputs])
         for name in config["propositions"]:
             signature.add_proposition(name)
         for text in config.get("definitions", ()):

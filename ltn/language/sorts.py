@@ -40,6 +40,10 @@ class Vocabulary(Protocol):
         """The domains of the inputs of each predicate."""
 
     @property
+    def relations(self) -> Mapping[str, None]:
+        """The predicates whose truth is known, as keys."""
+
+    @property
     def propositions(self) -> Mapping[str, None]:
         """The names of the propositions, as keys."""
 

@@ -141,7 +141,7 @@ def _check_weights(content: bytes, allowed: int) -> None:
 def _bytes_asked(config: dict[str, Any]) -> int:
     """How many bytes the weights of a theory take up."""
     restoring.check(config)
-    constants = Signature.from_config(config["signature"]).constants
+    constants = Signature.from_config(config["signature"], config.get("relations", ())).constants
     groundings = [part["grounding"] for part in config["declarations"]]
     features = 0
     for table in (grounding for grounding in groundings if "names" in grounding):

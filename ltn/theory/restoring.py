@@ -78,7 +78,7 @@ def operators_of(config: Config) -> Hyperparameters:
 def fill(knowledge: KnowledgeBase, config: Config, operators: Hyperparameters, is_copy: bool) -> None:
     """Declare in an empty theory what a configuration holds; that of a copy fits together."""
     language = knowledge.language
-    language.signature = Signature.from_config(config["signature"])
+    language.signature = Signature.from_config(config["signature"], config.get("relations", ()))
     for part in config["declarations"]:
         kind, name, grounding = part["kind"], part["name"], part["grounding"]
         if kind == "individuals":

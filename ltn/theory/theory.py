@@ -20,7 +20,7 @@ from ltn.evaluation.individuals import Individuals
 from ltn.evaluation.relations import Relation
 from ltn.evaluation.spaces import Space
 from ltn.files import describe
-from ltn.knowledge import questions
+from ltn.knowledge import questions, row_files
 from ltn.knowledge.axioms import Axiom, AxiomList, KnowledgeBase
 from ltn.knowledge.data import Data, read_batch
 from ltn.knowledge.definitions import define
@@ -70,8 +70,7 @@ class Theory(keras.Model):
 
         SatAgg_{phi in K} G_theta(phi) - lambda R(theta)
 
-    by minimising 1 minus the satisfaction; with `log_product`, minus its logarithm. `ltn.load` reads what
-    `save` has written.
+    by minimising 1 minus the satisfaction; with `log_product`, minus its logarithm. `ltn.load` reads files.
 
     Args:
         semantics: the operators, by the name of a preset or as an `ltn.Semantics`.
@@ -114,7 +113,6 @@ class Theory(keras.Model):
         chunk: int | None = None,
         **hyperparameters: Any,
     ):
-        operators = semantics_module.get(semantics).with_hyperparameters(**hyperparameters)
         check_layer_name(name)
         super().__init__(name=name)
         # Keras finds the layers in these attributes, and the weights in a file are named after them.
@@ -122,7 +120,7 @@ class Theory(keras.Model):
         self.propositions: dict[str, Proposition] = {}
         self.individuals: list[Individuals] = []
         self.language = Language(self.symbols, self.propositions, self.individuals)
-        self.knowledge = KnowledgeBase(self.language, operators)
+        self.knowledge = KnowledgeBase(self.language, semantics_module.get(semantics), **hyperparameters)
         self.trainer = Trainer(self, self.knowledge, regularizer)
         self.chunk: int | None = (
             None
@@ -150,6 +148,7 @@ class Theory(keras.Model):
     proposition = delegate_to("language", Language.proposition)
     relation = delegate_to("language", Language.relation)
     relations = delegate_to("language", Language.relations)
+    rows = row_files.rows
 
     @property
     def variables(self) -> Weights:
@@ -183,6 +182,7 @@ class Theory(keras.Model):
     weight_of = delegate_to("knowledge", KnowledgeBase.weight_of)
     options_of = delegate_to("knowledge", KnowledgeBase.options_of)
     set_hyperparameters = delegate_to("knowledge", KnowledgeBase.set_hyperparameters)
+    tell_lacking = delegate_to("knowledge", KnowledgeBase.tell_lacking)
     evaluation = delegate_to("knowledge", KnowledgeBase.evaluation)
 
     @property

@@ -34,6 +34,11 @@ class Keeper(Protocol):
     companions: list[keras.callbacks.Callback]
 
 
+def has_end(fed: Arguments) -> bool:
+    """Whether an epoch is all batches of a data set, however many they are."""
+    return isinstance(fed["x"], tf.data.Dataset) and not (fed.get("steps_per_epoch") or fed.get("steps"))
+
+
 def introduce(callbacks: Any) -> Any:
     """Callbacks for Keras: keepers come last, when the others have begun or ended an epoch."""
     if callbacks is None or isinstance(callbacks, keras.callbacks.CallbackList):

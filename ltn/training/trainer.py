@@ -20,7 +20,7 @@ from ltn.knowledge.axioms import KnowledgeBase
 from ltn.knowledge.data import Data, as_logic_errors, read_batch, with_weights
 from ltn.knowledge.satisfaction import Satisfaction, note
 from ltn.training import compilation, culprits, distribution
-from ltn.training.feeding import Feeding, introduce
+from ltn.training.feeding import Feeding, has_end, introduce
 from ltn.training.finite import FiniteSteps, check_on_nan
 from ltn.training.progress import with_line
 from ltn.training.steps import EVALUATE, AxiomMeans, CompiledStep, Logs, evaluate
@@ -182,7 +182,7 @@ class Trainer:
             fed["callbacks"] = [*keras.tree.flatten(fed["callbacks"] or []), tried]
         self._try(first)
         self._prepare_optimizer()
-        with as_logic_errors():
+        with as_logic_errors(has_end(fed)):
             history = keras.Model.fit(model, **fed)
         last = {name: values[-1] for name, values in history.history.items() if values}
         note(self._knowledge.axiom_list, last, "the last epoch of fit")
@@ -205,7 +205,7 @@ class Trainer:
         if given.get("verbose", "auto"):
             given["callbacks"] = with_line(given.get("callbacks"), self._knowledge)
         fed = self._feeding().for_evaluate(x, y, given)
-        with as_logic_errors():
+        with as_logic_errors(has_end(fed)):
             found = evaluate(partial(keras.Model.evaluate, self._model), lambda: self.metrics_names, **fed)
         named = found if isinstance(found, dict) else dict(zip(self.metrics_names, found, strict=False))
         note(self._knowledge.axiom_list, named, "evaluate")
@@ -219,7 +219,7 @@ class Trainer:
         kwargs |= {"batch_size": batch_size, **dict(zip(names, args, strict=False))}
         compilation.check_fit(kwargs)
         fed = self._feeding().for_evaluate(x, None, kwargs)
-        with as_logic_errors():
+        with as_logic_errors(has_end(fed)):
             found = keras.Model.predict(self._model, **fed)
         # All replicas return the same.
         count = self._model.distribute_strategy.num_replicas_in_sync

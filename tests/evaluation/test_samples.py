@@ -12,6 +12,8 @@ import pytest
 import tensorflow as tf
 
 import ltn
+from ltn.evaluation import joins
+from ltn.evaluation.evaluation import Plans
 from ltn.evaluation.plan import Sampling
 from ltn.language import parse
 from tests.tolerance import assert_close
@@ -186,6 +188,37 @@ def test_data_of_any_number(guard: str) -> None:
         expected *= 100 / max(expected.sum(), 1)
         # Of 400 draws or fewer, in hundredths of the mean of 4.
         assert (np.abs(seen - expected) <= 5 * np.sqrt(expected)).all()
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_of_a_join_that_memory_does_not_hold(jit: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joins, "MOST_ROWS", 15)
+    monkeypatch.setattr(THEORY.language, "plans", Plans())
+    guard = "where knows(x, z) & knows(z, y)"
+    paths = [(x, y) for x, z in KNOWS for w, y in KNOWS if w == z]
+    found = drawn(f"forall[p=1, sample={DRAWN}] x, z, y {guard}: P(x, y)", jit=jit).sum(axis=0)
+    expected = np.zeros((COUNT, COUNT))
+    np.add.at(expected, tuple(np.array(paths).T), SEEDS * DRAWN / len(paths))
+    assert len(paths) > 15
+    assert (np.abs(found - expected) <= 5 * np.sqrt(expected)).all()
+    # Those who know nobody, or nobody who does, have no draws.
+    found = drawn(f"forall[p=1] x: exists[p=1, sample=2] z, y {guard}: P(x, y)", 100, jit, COUNT).sum(axis=0)
+    for x in range(COUNT):
+        mine = np.bincount([y for w, y in paths if w == x], minlength=COUNT)
+        expected = 100 * mine / max(mine.sum(), 1)
+        assert (np.abs(found[x] - expected) <= 5 * np.sqrt(expected)).all()
+    # What shares no variable has all combinations.
+    found = drawn(
+        f"forall[p=1, sample={DRAWN}] x, z, u, y where knows(x, z) & knows(u, y): P(x, y)", 100, jit
+    )
+    heads, tails = (np.bincount(column, minlength=COUNT) for column in np.array(KNOWS).T)
+    expected = 100 * DRAWN * np.outer(heads, tails) / len(KNOWS) ** 2
+    assert (np.abs(found.sum(axis=0) - expected) <= 5 * np.sqrt(expected)).all()
+    monkeypatch.setattr(joins, "MOST_ROWS", 5)
+    with pytest.raises(
+        ltn.LogicValueError, match="a sample is drawn only where the guard is a join of relations"
+    ):
+        THEORY.query(f"forall[sample=3] x, z, y {guard} & x != y: P(x, y)", sample=3)
 
 
 def test_in_chunks() -> None:

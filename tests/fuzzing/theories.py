@@ -52,7 +52,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(QUANTIFYING, tuple(name for name in AGGREGATORS if "log" not in name)),
 }
 LOG_CHOICES = {
-    "Exists": ("logmeanexp", "logmeanexp p=3"),
+    "Exists": ("logmeanexp", "logmeanexp p=3", "logsumodds p=3"),
 }
 PRESETS = ("stable_product", "product", "godel", "lukasiewicz", "log_product")
 

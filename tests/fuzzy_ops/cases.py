@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ltn import fuzzy_ops as fo
+from ltn.fuzzy_ops.arguments import truth_values
 from tests.fuzzy_ops import reference as ref
 
 POWERS = [1, 2, 3.5, 6, 20, 100]
@@ -103,12 +104,53 @@ AGGREGATORS: dict[str, AggregatorCase] = {
 }
 
 
-# Aggregators of log-truths. They are means of any numbers, hence called and masked as the others are.
+# Aggregators of log-truths.
 LOG_AGGREGATORS: dict[str, AggregatorCase] = {
     "logmean": AggregatorCase(fo.Aggreg_LogMean(), ref.mean, 0.0),
     "logmeanexp": AggregatorCase(fo.Aggreg_LogMeanExp(), ref.log_mean_exp(1), fo.log_zero),
     "logmeanexp p=3": AggregatorCase(fo.Aggreg_LogMeanExp(p=3), ref.log_mean_exp(3), fo.log_zero),
+    "logsumodds": AggregatorCase(fo.Aggreg_LogSumOdds(), ref.log_sum_odds(1), fo.log_zero),
+    "logsumodds p=3": AggregatorCase(fo.Aggreg_LogSumOdds(p=3), ref.log_sum_odds(3), fo.log_zero),
 }
+
+
+class OfLogs:
+    """An operator on log-truths, called with numbers from 0 to 1 as the others are: it sees them minus 1."""
+
+    def __init__(self, operator: Any):
+        self.operator = operator
+
+    def __repr__(self) -> str:
+        return f"{self.operator} of logs"
+
+    def __call__(self, xs: Any, *args: Any, **kwargs: Any) -> Any:
+        return self.operator(self._logs(xs), *args, **kwargs)
+
+    def segments(self, xs: Any, *args: Any, **kwargs: Any) -> Any:
+        return self.operator.segments(self._logs(xs), *args, **kwargs)
+
+    def part(self, xs: Any, *args: Any, **kwargs: Any) -> Any:
+        return self.operator.part(self._logs(xs), *args, **kwargs)
+
+    def join(self, *args: Any, **kwargs: Any) -> Any:
+        return self.operator.join(*args, **kwargs)
+
+    @staticmethod
+    def _logs(xs: Any) -> Any:
+        return truth_values(xs)[0] - 1.0
+
+
+def of_logs(case: AggregatorCase) -> AggregatorCase:
+    """The case on numbers from 0 to 1, which stand for log-truths."""
+
+    def reference(xs: Any) -> float:
+        return case.reference([x - 1.0 for x in xs])
+
+    return AggregatorCase(OfLogs(case.operator), reference, case.of_nothing)
+
+
+# The same, called and masked on the numbers on which the others are.
+ON_LOG_TRUTHS = {name: of_logs(case) for name, case in LOG_AGGREGATORS.items()}
 
 
 class Counted:

@@ -204,6 +204,18 @@ def log_mean_exp(p: float) -> Aggregator:
     return value
 
 
+def log_sum_odds(p: float) -> Aggregator:
+    def value(xs: Sequence[float]) -> float:
+        if max(xs) == 0.0:
+            return 0.0
+        # Relative to the largest, so that powers of e do not vanish.
+        largest = max(xs)
+        odds = math.fsum(math.exp(p * (x - largest)) / -math.expm1(p * x) for x in xs)
+        return largest + (math.log(odds) - math.log1p(odds * math.exp(p * largest))) / p
+
+    return value
+
+
 def elementwise(connective: Connective, *operands: Any) -> np.ndarray[Any, Any]:
     """The connective on each element of the broadcast operands."""
     arrays = np.broadcast_arrays(*(np.asarray(operand, np.float64) for operand in operands))

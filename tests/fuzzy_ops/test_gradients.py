@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from ltn import fuzzy_ops as fo
-from tests.fuzzy_ops.cases import AGGREGATORS, LOG_AGGREGATORS
+from tests.fuzzy_ops.cases import AGGREGATORS, ON_LOG_TRUTHS
 from tests.tolerance import assert_close
 
 Array = np.ndarray[Any, Any]
@@ -203,7 +203,7 @@ def test_the_stable_log_product_passes_gradients_at_0_and_1(n: int) -> None:
     assert_close(at_one, np.full(n, 1.0 - fo.eps))
 
 
-ON_NUMBERS = {name: case.operator for name, case in (AGGREGATORS | LOG_AGGREGATORS).items()}
+ON_NUMBERS = {name: case.operator for name, case in (AGGREGATORS | ON_LOG_TRUTHS).items()}
 aggregators = pytest.mark.parametrize("operator", ON_NUMBERS.values(), ids=ON_NUMBERS.keys())
 XS = np.random.default_rng(1).uniform(0.05, 0.95, (4, 6)).astype(np.float32)
 MASK = np.array([[1, 1, 0, 1, 0, 1], [0, 1, 0, 0, 0, 1], [1, 0, 0, 0, 0, 0], [0] * 6], bool)

@@ -1,5 +1,6 @@
 """Operators on log-truths: the product's, where truth values would underflow and stop learning."""
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ltn import fuzzy_ops as fo
 from ltn.errors import LogicTypeError, LogicValueError
@@ -105,8 +108,8 @@ class TestAggregators:
     @pytest.mark.parametrize("p", [0.5, 1, 2, 6.5, 100])
     def test_the_mean_of_exponentials_is_the_generalised_mean_of_truths(self, p: float) -> None:
         expected = [ref.power_mean(p, stable=False)(row) for row in TRUTHS.tolist()]
-        for given in (p, tf.constant(p, tf.float64)):
-            value = fo.Aggreg_LogMeanExp()(np.log(TRUTHS), axis=1, p=given)
+        for exponent in (p, tf.constant(p, tf.float64)):
+            value = fo.Aggreg_LogMeanExp()(np.log(TRUTHS), axis=1, p=exponent)
             assert_close(np.exp(value), expected, rtol=1e-12, atol=0)
 
     @pytest.mark.parametrize("depth", [0.0, -100.0, -1e4])
@@ -122,20 +125,26 @@ class TestAggregators:
             assert_close(slopes, powers / powers.sum(1, keepdims=True))
 
     def test_of_nothing(self) -> None:
-        for operator in (fo.Aggreg_LogMean(), fo.Aggreg_LogMeanExp()):
+        for operator in (fo.Aggreg_LogMean(), fo.Aggreg_LogMeanExp(), fo.Aggreg_LogSumOdds()):
             values = [
                 operator(np.zeros((2, 0)), axis=1, empty=empty).numpy().tolist() for empty in (0.0, 1.0)
             ]
             assert values == [[fo.log_zero] * 2, [0.0] * 2]
         assert float(fo.Aggreg_LogMean()([])) == 0.0
         assert float(fo.Aggreg_LogMeanExp()([])) == fo.log_zero
+        assert float(fo.Aggreg_LogSumOdds()([])) == fo.log_zero
 
-    def test_the_gradient_of_p(self) -> None:
+    @pytest.mark.parametrize(
+        ("operator", "definition"),
+        [(fo.Aggreg_LogMeanExp(), ref.log_mean_exp), (fo.Aggreg_LogSumOdds(), ref.log_sum_odds)],
+        ids=str,
+    )
+    def test_the_gradient_of_p(self, operator: Any, definition: Callable[[float], ref.Aggregator]) -> None:
         xs = np.array([-0.5, -3.0, -1e4], np.float32)
         for mask in (None, [True, True, False]):
             kept = xs[:2] if mask else xs
-            _, to_p = gradients(lambda p, m=mask: fo.Aggreg_LogMeanExp()(xs, mask=m, p=p), 2.0)
-            expected = ref.gradient(lambda p, xs=kept: ref.log_mean_exp(p)(xs.astype(float).tolist()), 2.0)
+            _, to_p = gradients(lambda p, m=mask: operator(xs, mask=m, p=p), 2.0)
+            expected = ref.gradient(lambda p, xs=kept: definition(p)(xs.astype(float).tolist()), 2.0)
             assert_close(to_p, expected[0], rtol=1e-5)
 
     @pytest.mark.parametrize("p", [0.0, -1.0, math.nan, math.inf], ids=str)
@@ -145,16 +154,90 @@ class TestAggregators:
         with pytest.raises(LogicTypeError, match="`p` must be a number or a scalar tensor; got 'two'"):
             fo.Aggreg_LogMeanExp()([0.0], p="two")
 
-    def test_new_values_of_p_do_not_retrace(self) -> None:
-        operator: Any = fo.Aggreg_LogMeanExp()
+    @pytest.mark.parametrize("p", [0.5, -1.0, math.nan, math.inf], ids=str)
+    def test_a_sum_of_odds_takes_powers_from_1_up(self, p: float) -> None:
+        with pytest.raises(LogicValueError, match=rf"`p` must be a finite number of at least 1; got {p}\."):
+            fo.Aggreg_LogSumOdds(p=p)
+
+    @pytest.mark.parametrize("operator", [fo.Aggreg_LogMeanExp(), fo.Aggreg_LogSumOdds()], ids=str)
+    def test_new_values_of_p_do_not_retrace(self, operator: Any) -> None:
         xs, p = [-1.0, -2.0], tf.Variable(3.0)
         operator(xs, p=3)
         operator(xs, p=p)
         before = traces_of(operator)
-        for number in (0.5, 4, 7.5):
+        for number in (1.5, 4, 7.5):
             p.assign(number)
             assert float(operator(xs, p=number)) == float(operator(xs, p=p))
         assert traces_of(operator) == before
+
+
+def slopes_of_odds(row: Array, p: float) -> Array:
+    """dA/dl_i = S_i (1 + S_i) / (S (1 + S)), with S_i the odds of one value, none of which is true."""
+    odds = np.exp(p * row) / -np.expm1(p * row)
+    # S_i / S, where both may be too small for a float.
+    log_odds = p * row - np.log(-np.expm1(p * row))
+    shares = np.exp(log_odds - np.logaddexp.reduce(log_odds))
+    return shares * (1.0 + odds) / (1.0 + odds.sum())
+
+
+class TestSumOfOdds:
+    def test_values_and_slopes_at_every_depth(self) -> None:
+        rows = np.stack([np.roll(LOGS[1:], number)[:6] for number in range(LOGS.size - 1)])
+        rows = np.concatenate([rows, np.repeat(LOGS[1:, np.newaxis], 6, 1)]).astype(np.float32).astype(float)
+        for p in (1.0, 3.0):
+            operator = fo.Aggreg_LogSumOdds(p)
+            value, slopes = in_all_modes(lambda xs, f=operator: f(xs, axis=1), rows)
+            assert_close(value, [ref.log_sum_odds(p)(row.tolist()) for row in rows], rtol=1e-5)
+            # Numbers near 1e4 have float32 neighbours 1e-3 apart.
+            assert_close(slopes, [slopes_of_odds(row, p) for row in rows], rtol=5e-4, atol=1e-5)
+
+    @given(
+        st.lists(st.floats(-30.0, -1e-6) | st.sampled_from([-1e4, -0.1, 0.0]), min_size=1, max_size=9),
+        st.sampled_from([1.0, 2.0, 20.0]),
+    )
+    def test_laws(self, logs: list[float], p: float) -> None:
+        operator, n = fo.Aggreg_LogSumOdds(p), len(logs)
+        value, slopes = (each.numpy() for each in gradients(operator, logs))
+        # Between the maximum and the probabilistic sum, which is above all truths in [0, 1].
+        rounding = 1e-5 * (1.0 - max(logs))
+        assert (
+            max(logs) - rounding
+            <= value
+            <= min(functools.reduce(log_or, map(np.asarray, logs)) + rounding, 0.0)
+        )
+        # The gradient neither vanishes nor explodes.
+        assert np.all(slopes >= 0.0)
+        assert np.all(slopes <= 1.001)
+        assert 0.999 / n <= slopes.sum() <= 1.001
+        # Neither order nor grouping matters, and something true is not made less true.
+        assert_close(operator(logs[::-1]), value, rtol=1e-5)
+        assert_close(operator([operator(logs[: n // 2]), *logs[n // 2 :]]), value, rtol=1e-4, atol=1e-4)
+        assert operator([*logs, -3.0]) >= value - rounding
+
+    def test_one_true_alternative_is_enough_and_exclusive_ones_add_up(self) -> None:
+        one = np.full((1, 1000), -20.0)
+        one[0, 7] = -0.01
+        assert_close(np.exp(fo.Aggreg_LogSumOdds()(one)), [math.exp(-0.01)], atol=1e-4)
+        few = np.log([0.01, 0.02, 0.03])
+        assert_close(np.exp(fo.Aggreg_LogSumOdds()(few)), 0.06, atol=3e-3)
+
+    def test_true_ones_share_their_gradient(self) -> None:
+        for truths in (1, 2, 5):
+            value, slopes = in_all_modes(fo.Aggreg_LogSumOdds(), [0.0] * truths + [-1.0])
+            assert np.exp(value) == 1.0
+            assert_close(slopes, [1.0 / truths**2] * truths + [0.0], rtol=1e-4)
+
+    def test_many_unsure_alternatives_learn(self) -> None:
+        """A thousand of truth one half: the sum of truths is 500, and a disjunction is 1 - 2^-1000."""
+        value, slopes = in_all_modes(fo.Aggreg_LogSumOdds(), np.full(1000, math.log(0.5)))
+        assert_close(np.exp(value), 1000.0 / 1001.0)
+        assert_close(slopes, np.full(1000, 2.0 / 1001.0 / 1000.0), rtol=1e-4, atol=0.0)
+
+    def test_huge_p_is_the_maximum(self) -> None:
+        for rows in ([-1.0, -2.0, -1e4], [-1e4, -2e4]):
+            value, slopes = gradients(fo.Aggreg_LogSumOdds(p=1e30), rows)
+            assert float(value) == rows[0]
+            assert slopes.numpy().tolist() == [1.0] + [0.0] * (len(rows) - 1)
 
 
 class TestLogTruth:

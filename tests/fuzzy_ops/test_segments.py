@@ -9,18 +9,18 @@ import tensorflow as tf
 
 from ltn import fuzzy_ops as fo
 from ltn.errors import LogicTypeError, LogicValueError
-from tests.fuzzy_ops.cases import AGGREGATORS, COUNTS, LOG_AGGREGATORS, AggregatorCase
+from tests.fuzzy_ops.cases import AGGREGATORS, COUNTS, ON_LOG_TRUTHS, AggregatorCase, OfLogs
 from tests.fuzzy_ops.traces import traces_of
 from tests.tolerance import assert_close
 
 Array = np.ndarray[Any, Any]
 Function = Callable[[tf.Tensor], tf.Tensor]
 
-CASES = AGGREGATORS | LOG_AGGREGATORS | COUNTS
+CASES = AGGREGATORS | ON_LOG_TRUTHS | COUNTS
 aggregators = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 # Together they use every statistic: both extremes, product, sum, mean, and the largest value spread out.
-FEW = [fo.Aggreg_Min(), fo.Aggreg_ProbSum(), fo.Aggreg_OrLuk(), fo.Aggreg_pMean(6, stable=False)]
-FEW += [fo.Aggreg_LogMeanExp(p=3)]
+FEW: list[Any] = [fo.Aggreg_Min(), fo.Aggreg_ProbSum(), fo.Aggreg_OrLuk(), fo.Aggreg_pMean(6, stable=False)]
+FEW += [fo.Aggreg_LogMeanExp(p=3), OfLogs(fo.Aggreg_LogSumOdds())]
 
 
 def table(seed: int) -> tuple[Array, Array]:
@@ -83,7 +83,9 @@ def test_values_and_gradients_are_those_of_the_mask(case: AggregatorCase) -> Non
 
 
 @pytest.mark.parametrize(
-    "operator", [fo.Aggreg_pMean(), fo.Aggreg_pMeanError(), fo.Aggreg_LogMeanExp()], ids=str
+    "operator",
+    [fo.Aggreg_pMean(), fo.Aggreg_pMeanError(), fo.Aggreg_LogMeanExp(), OfLogs(fo.Aggreg_LogSumOdds())],
+    ids=str,
 )
 def test_p_is_a_number_or_a_tensor_and_learns(operator: Any) -> None:
     values, mask = table(2)

@@ -14,7 +14,7 @@ from tests.fuzzy_ops.cases import (
     AGGREGATORS,
     CONNECTIVES,
     COUNTS,
-    LOG_AGGREGATORS,
+    ON_LOG_TRUTHS,
     POWER_MEANS,
     POWERS,
     AggregatorCase,
@@ -32,7 +32,7 @@ CUBE = uniform(3, 4, 5)
 CUBE[0, 0], CUBE[0, 1], CUBE[1, :2, 3] = 0.0, 1.0, [0.0, 1.0]
 
 connectives = pytest.mark.parametrize(("operator", "reference"), CONNECTIVES.values(), ids=CONNECTIVES.keys())
-ON_NUMBERS = {**AGGREGATORS, **LOG_AGGREGATORS, **COUNTS}
+ON_NUMBERS = {**AGGREGATORS, **ON_LOG_TRUTHS, **COUNTS}
 aggregators = pytest.mark.parametrize("case", ON_NUMBERS.values(), ids=ON_NUMBERS.keys())
 
 
@@ -178,7 +178,7 @@ def test_values_outside_the_mask_have_no_influence(case: AggregatorCase, outside
 @aggregators
 def test_empty_selection(case: AggregatorCase) -> None:
     # Of nothing an operator gives the truth value of its quantifier, or the logarithm of it.
-    log = isinstance(case.operator, fo.Aggreg_LogProd | fo.Aggreg_LogMean | fo.Aggreg_LogMeanExp)
+    log = isinstance(case.operator, fo.Aggreg_LogProd | cases.OfLogs)
     for override, expected in ((None, case.of_nothing), (0.25, np.log(0.25) if log else 0.25)):
         calls = [
             case.operator(np.zeros((3, 0), np.float32), axis=1, empty=override),

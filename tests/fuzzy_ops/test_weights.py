@@ -9,11 +9,11 @@ import tensorflow as tf
 
 from ltn import fuzzy_ops as fo
 from ltn.errors import LogicValueError
-from tests.fuzzy_ops.cases import AGGREGATORS, LOG_AGGREGATORS, AggregatorCase
+from tests.fuzzy_ops.cases import AGGREGATORS, ON_LOG_TRUTHS, AggregatorCase
 from tests.fuzzy_ops.test_segments import FEW, value_and_gradients
 from tests.tolerance import assert_close
 
-CASES = AGGREGATORS | LOG_AGGREGATORS
+CASES = AGGREGATORS | ON_LOG_TRUTHS
 aggregators = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 
 XS = tf.constant(np.random.default_rng(0).uniform(0.05, 0.95, (4, 5)).astype(np.float32))

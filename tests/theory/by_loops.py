@@ -257,7 +257,7 @@ class LogProductLoops(Loops):
                 truths = [self.truth(body, inner, holds) for inner in self.selected(node, rows)]
                 if (kind == "forall") == holds:
                     return geometric_mean(truths)
-                return power_mean(truths, Decimal(dict(options).get("p", 1.0)))
+                return sum_of_odds(truths, Decimal(dict(options).get("p", 1.0)))
         degree = self.degree(node, rows)
         return (degree.holds if holds else degree.fails) or LOG_ZERO.exp()
 
@@ -277,11 +277,12 @@ def geometric_mean(truths: Sequence[Decimal]) -> Decimal:
     return product ** (Decimal(1) / len(truths)) if truths else Decimal(1)
 
 
-def power_mean(truths: Sequence[Decimal], p: Decimal) -> Decimal:
-    """Of nothing what stands for 0."""
-    if not truths:
-        return LOG_ZERO.exp()
-    return (sum((truth**p for truth in truths), Decimal(0)) / len(truths)) ** (1 / p)
+def sum_of_odds(truths: Sequence[Decimal], p: Decimal) -> Decimal:
+    """The odds of the p-th powers added, as a truth; of nothing what stands for 0."""
+    if not truths or 1 in truths:
+        return Decimal(1) if truths else LOG_ZERO.exp()
+    odds = sum((truth**p / (1 - truth**p) for truth in truths), Decimal(0))
+    return (odds / (1 + odds)) ** (1 / p)
 
 
 def _either(a: Decimal, b: Decimal) -> Decimal:

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 import ltn
-from tests.theory.theories import Table
+from tests.theory.theories import Array, Table
 
 # With an x, its label, and a y; every kind of quantifier over data.
 AXIOMS = {
@@ -73,6 +73,25 @@ def theory_of(
         more(theory)
         theory.compile(optimizer())
     return theory
+
+
+def draws(strategy: tf.distribute.Strategy, theory: ltn.Theory, steps: int) -> list[list[Array]]:
+    """What the replicas of this process add to the gradient of a table by the axiom `few`, in each step.
+
+    Replicas have the same loss, and their gradients are added up, as in training.
+    """
+    [table] = theory.trainable_variables
+
+    @tf.function
+    def step() -> Any:
+        def own() -> Any:
+            with tf.GradientTape() as tape:
+                share = theory.call({}, training=True)["few"] / strategy.num_replicas_in_sync
+            return tape.gradient(share, table.value)
+
+        return strategy.run(own)
+
+    return [[share.numpy() for share in strategy.experimental_local_results(step())] for _ in range(steps)]
 
 
 def network(units: int, true: bool, activation: str | None = "sigmoid", features: int = 2) -> keras.Model:

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 import ltn
-from tests.theory.theories import degrees, pmean, pmean_error, truth
+from tests.theory.theories import degrees, pmean, pmean_error, some_by_odds, truth
 from tests.tolerance import assert_close
 
 # What the stable operators add: 1e-4 for each projection of a truth value.
@@ -94,15 +94,14 @@ class TestSemantics:
     def test_unknown_ones(self) -> None:
         with pytest.raises(ltn.LogicValueError, match=r"no semantics 'goedel'.*godel"):
             ltn.Theory("goedel")
-        with pytest.raises(ltn.LogicTypeError, match="no hyper-parameter `p_forall`"):
-            ltn.Theory("godel", p_forall=2)
         with pytest.raises(ltn.LogicTypeError, match="no hyper-parameter `p_foral`"):
             ltn.Theory(p_foral=2)
         with pytest.raises(ltn.LogicValueError, match="`p` must be"):
             ltn.Theory(p_forall=0)
 
     @pytest.mark.parametrize(
-        "semantics", ["product", "godel", "lukasiewicz", "stable_product", "log_product"]
+        "semantics",
+        ["product", "godel", "lukasiewicz", "stable_product", "log_product", "log_product_mean"],
     )
     def test_each_preset_grounds_the_axioms_by_its_operators(self, semantics: str) -> None:
         """On 0.25, 0.75 and 1.0, by hand."""
@@ -119,7 +118,8 @@ class TestSemantics:
             "product": (np.sqrt((0.0625 + 0.5625 + 1.0) / 3), 1.0 - np.sqrt(np.mean(errors**2))),
             "godel": (1.0, 0.75),
             "lukasiewicz": (1.0, 1.0),
-            "log_product": ((0.25 + 0.75 + 1.0) / 3, (0.8125 * 0.8125) ** (1 / 3)),
+            "log_product": (1.0, (0.8125 * 0.8125) ** (1 / 3)),
+            "log_product_mean": ((0.25 + 0.75 + 1.0) / 3, (0.8125 * 0.8125) ** (1 / 3)),
         }
         expected["stable_product"] = expected["product"]
         # The stable operators move truths by 1e-4 each.
@@ -176,8 +176,11 @@ class TestOtherOperators:
         found = theory.query("I(x)")
         assert_close(found.tensor, self.VALUES)
         assert_close(theory.query("~I(x)").tensor, 1.0 - np.array(self.VALUES))
+        assert truth(theory, "exists x: I(x)", p=3) == 1.0
+        few = "exists x where x < 1: I(x)"
+        assert_close(truth(theory, few, p=3), some_by_odds(self.VALUES[:2], 3))
         # exists = (1/alpha) log mean exp(alpha l).
-        assert_close(truth(theory, "exists x: I(x)", p=3), pmean(self.VALUES, 3))
+        assert_close(truth(theory, few, semantics="log_product_mean", p=3), pmean(self.VALUES[:2], 3))
 
     @pytest.mark.parametrize(
         ("options", "message"),

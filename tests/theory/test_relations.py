@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import ltn
 from ltn.errors import LogicValueError
 from ltn.evaluation import joins
+from ltn.evaluation.guards import complement
 from ltn.fuzzy_ops.base import as_written
 from ltn.language import Domain, parse
 from tests.tolerance import assert_close
@@ -390,6 +391,38 @@ def test_networks_run_once_for_each_individual_that_occurs() -> None:
     assert seen == [40_000]
 
 
+def test_networks_run_once_for_each_individual_in_the_tuples_of_every_guard() -> None:
+    chance = np.random.default_rng(1)
+    edges = np.unique(chance.integers(0, 5000, (3000, 2)), axis=0)
+    few = edges[:40, :1]
+    theory, seen = counted(5000, {"cites": edges, "few": few})
+    theory.define("cites_twice(a, c): exists b: cites(a, b) & cites(b, c)")
+    starts = {int(a) for a in few[:, 0]}
+    steps: dict[int, list[int]] = {}
+    for a, b in edges.tolist():
+        steps.setdefault(a, []).append(b)
+    ends = {b for a in starts for b in steps[a]}
+    farther = {c for b in ends for c in steps.get(b, [])}
+    between = {b for b in ends if b in steps}
+    pairs = {(a, c) for a in steps for b in steps[a] for c in steps.get(b, [])}
+    for text, expected in (
+        ("forall a where few(a): exists b where cites(a, b): P(b)", ends),
+        (
+            "forall a where few(a): exists b where cites(a, b):"
+            " forall c where cites(b, c): P(a) & P(b) & P(c)",
+            {a for a in starts if between & set(steps[a])} | between | farther,
+        ),
+        ("forall a, c where cites_twice(a, c): P(a) & P(c)", {x for pair in pairs for x in pair}),
+        ("forall a, b where few(a) & ~cites(a, b) & b < 100: P(a)", starts),
+        ("forall a, b where few(a) & few(b) & ~cites(a, b): P(a) | P(b)", starts),
+        # Of all tuples a sample has, no more than there are individuals.
+        ("forall[sample=2999] a, b where few(a) & cites(a, b): P(a) & P(b)", starts | ends),
+    ):
+        seen.clear()
+        theory.query(text, sample=2999)
+        assert sum(seen) == len(expected), text
+
+
 def test_rows_that_are_added_count_from_then_on_in_steps_that_are_compiled_too() -> None:
     theory = declared()
     theory.axiom("forall x, y where knows(x, y): P(x) & F(x, y)", name="all")
@@ -421,10 +454,40 @@ def test_large_joins_are_refused_before_they_are_made(monkeypatch: pytest.Monkey
     seen.clear()
     with pytest.raises(LogicValueError, match=r"The join of r\(a, b\) with r\(c, b\) has 1,000,001 tuples"):
         theory.query(text)
+    with pytest.raises(LogicValueError, match=r"as forall\[sample=4096\], and reports by theory.report"):
+        theory.query(text)
     assert not seen
+    assert np.isfinite(theory.query(text.replace("forall", "forall[sample=50]"), sample=50).tensor)
     # With a relation that leaves fewer, the join is not large.
     theory.relation("s", [theory.signature.domains["nodes"]], np.arange(5))
     assert theory.plan(f"{text[:38]} & s(a) & s(c){text[38:]}").to_frame().tuples.max() == 26
+
+
+def test_what_is_not_in_a_relation_is_counted_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.array([(n, n + 1) for n in range(999)])
+    theory, seen = counted(1000, {"r": rows, "few": rows[:3, :1]})
+    monkeypatch.setattr(complement, "_BLOCK", 200_000)
+    for text, tuples in (
+        ("~r(a, b)", 1_000_000 - 999),
+        ("~r(a, b) & a != b", 1_000_000 - 999 - 1000),
+        ("~(r(a, b) | r(b, a)) & a < b", 999 * 1000 // 2 - 999),
+        ("few(a) & ~r(a, b) & b > a", 3 * 999 - (0 + 1 + 2) - 3),
+    ):
+        assert theory.plan(f"forall a, b where {text}: P(a)").to_frame().tuples.max() == tuples
+    monkeypatch.setattr(joins, "MOST_ROWS", 10**5)
+    theory.known["r"].add([(0, 2)])
+    seen.clear()
+    for text in ("~r(a, b)", "~r(a, b) & a < b"):
+        with pytest.raises(
+            LogicValueError, match=r"The guard `~r\(a, b\)` selects 999,000 tuples, more than .*sample"
+        ):
+            theory.query(f"forall a, b where {text}: P(a)")
+    assert not seen
+    assert np.isfinite(theory.query("forall[sample=9] a, b where ~r(a, b): P(a)", sample=9).tensor)
+    # Slices find their own.
+    theory.chunk = 200_000
+    plan = theory.plan("forall a, b where ~r(a, b): P(a)").to_frame()
+    assert "combinations at a time" in "".join(plan.step)
 
 
 @given(

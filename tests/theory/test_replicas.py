@@ -12,7 +12,7 @@ import tensorflow as tf
 import ltn
 from ltn.callbacks import Schedule
 from tests.evaluation.test_samples import KNOWS, declared
-from tests.theory.replicated import AXIOMS, DATA, logs_of, points, theory_of
+from tests.theory.replicated import AXIOMS, DATA, draws, logs_of, points, theory_of
 from tests.theory.theories import (
     about,
     assert_same_weights,
@@ -208,27 +208,12 @@ class TestOneAndSeveral:
             keras.utils.set_random_seed(3)
             theory = declared()
             theory.axiom("forall[p=1, sample=9] x, y where ~knows(x, y): P(x, y)", name="few")
-            [table] = theory.trainable_variables
-
-        @tf.function
-        def step() -> Any:
-            def own() -> Any:
-                with tf.GradientTape() as tape:
-                    truth = theory.call({}, training=True)["few"]
-                    # As in training: replicas have the same loss, and their gradients are added up.
-                    scaled = truth / 2
-                return truth, tape.gradient(scaled, table.value)
-
-            return two.run(own)
-
         before: set[bytes] = set()
-        for _ in range(5):
-            truths, gradients = (two.experimental_local_results(found) for found in step())
-            assert_close(truths[0], truths[1])
-            shares = [np.rint(gradient.numpy() * 18) for gradient in gradients]
+        for gradients in draws(two, theory, 5):
+            shares = [np.rint(gradient * 18) for gradient in gradients]
             for gradient, share in zip(gradients, shares, strict=True):
                 # The part of 9 in the mean of 18.
-                assert_close(gradient.numpy() * 18, share, atol=1e-4)
+                assert_close(gradient * 18, share, atol=1e-4)
                 assert share.sum() == 9
                 assert not any(share[x, y] for x, y in KNOWS)
             before |= {share.tobytes() for share in shares}

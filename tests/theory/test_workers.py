@@ -15,15 +15,29 @@ import keras
 import numpy as np
 import pytest
 
+import ltn
 from tests import fresh
-from tests.theory.replicated import logs_of
-from tests.theory.theories import Array, smokers
-from tests.theory.worker_program import EPOCHS, KILLED, KILLED_IN, trained, trained_on
+from tests.evaluation.test_samples import ALL, COUNT
+from tests.theory.theories import Array
+from tests.theory.worker_program import (
+    EPOCHS,
+    KILLED,
+    KILLED_IN,
+    LISTED,
+    ROWS,
+    SAMPLED_STEPS,
+    streamed,
+    tables,
+    trained,
+    trained_on,
+)
 from tests.tolerance import assert_close
 
 # Keras, on NumPy 2.
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
 
+# The pairs of individuals, of which a file has some.
+PAIRS = [[x, y] for x in range(COUNT) for y in range(COUNT)]
 # Seconds, for a machine that has much else to do.
 PATIENCE = 400.0
 # Some steps of gradients whose sums were rounded in another order.
@@ -81,7 +95,21 @@ def assert_same_logs(one: Any, other: Any) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("workers")
+    folder = tmp_path_factory.mktemp("workers")
+    (folder / ROWS).write_text("".join(f"{x},{y}\n" for x, y in PAIRS[:16]))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pairs() -> ltn.Theory:
+    return tables(None, LISTED)
+
+
+@pytest.fixture
+def listed(pairs: ltn.Theory) -> ltn.Theory:
+    """What the workers learn, in one process, about pairs that come as data."""
+    pairs.set_weights([np.full_like(weight, 0.5) for weight in pairs.get_weights()])
+    return pairs
 
 
 @pytest.fixture(scope="module")
@@ -144,13 +172,42 @@ class TestTogether:
         for worker in together:
             assert_same_logs(worker["data set"], alone["data set"])
 
-    def test_axioms_may_need_no_data(self, together: list[dict[str, Any]]) -> None:
-        keras.utils.set_random_seed(0)
-        facts = smokers()
-        facts.compile(keras.optimizers.SGD(0.5))
-        logs = logs_of(facts.fit(epochs=2, verbose=0))
+    def test_samples_differ_and_their_gradients_add_up_to_that_of_the_joined_sample(
+        self, together: list[dict[str, Any]], listed: ltn.Theory
+    ) -> None:
+        """Without data: the workers train as one process does on what they drew."""
+        draws = np.rint(np.array([worker["draws"] for worker in together]) * 18)
+        assert (draws.sum(axis=(2, 3)) == 9).all()
+        assert (
+            len({share.tobytes() for worker in draws for share in worker}) == draws.shape[0] * draws.shape[1]
+        )
+        logs = []
+        # `fit` has looked at one sample before its first step.
+        for joined in draws.sum(axis=0)[1 : 1 + SAMPLED_STEPS].astype(int):
+            x, y = (np.repeat(places, joined.ravel()) for places in np.indices(joined.shape).reshape(2, -1))
+            logs.append(listed.train_on_batch({"x": x, "y": y}, return_dict=True))
         for worker in together:
-            assert_same_logs(worker["no data"], logs)
+            assert_same_weights(weights_in(worker["sampled weights"]), listed.get_weights(), atol=ATOL)
+            for name, values in worker["sampled"].items():
+                assert_close(values, [float(each[name]) for each in logs])
+
+    def test_the_expectation_of_the_gradient_is_that_of_all(self, together: list[dict[str, Any]]) -> None:
+        counts = sum(np.rint(np.array(worker["draws"]) * 18).sum(axis=0) for worker in together)
+        drawn = np.array([counts[x, y] for x, y in sorted(ALL)])
+        mean = 200 * 18 / len(ALL)
+        assert drawn.sum() == counts.sum() == 200 * 18
+        # Of independent draws, the mean of this number is 36, and its deviation 8.5.
+        assert ((drawn - mean) ** 2 / mean).sum() < 36 + 4 * 8.5
+
+    def test_each_reads_its_rows_of_a_file(
+        self, together: list[dict[str, Any]], listed: ltn.Theory, folder: Path
+    ) -> None:
+        alone = streamed(listed, folder)
+        assert alone["rows"] == PAIRS[:16]
+        for number, worker in enumerate(together):
+            assert_same_logs(worker["streamed"], alone["streamed"])
+            assert worker["rows"] == PAIRS[:16][number::2]
+            assert sorted(worker["shuffled rows"]) == PAIRS[:16][number::2]
 
     def test_they_agree_on_an_order_of_the_data(self, together: list[dict[str, Any]]) -> None:
         first, second = together

@@ -153,6 +153,13 @@ def pmean(values: Any, p: float) -> float:
     return float(np.mean(array**p) ** (1.0 / p))
 
 
+def some_by_odds(values: Any, p: float) -> float:
+    """What `exists` is under `log_product` of truths below 1: odds of powers, added; in float64."""
+    powers = np.asarray(values, np.float64) ** p
+    odds = np.sum(powers / (1.0 - powers))
+    return float((odds / (1.0 + odds)) ** (1.0 / p))
+
+
 def pmean_error(values: Any, p: float) -> float:
     """One minus the p-mean of the errors, in float64."""
     return 1.0 - pmean(1.0 - np.asarray(values, np.float64), p)

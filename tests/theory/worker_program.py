@@ -3,6 +3,7 @@
 The arguments are the number of the worker, the ports of all of them, the task, and a folder that they share.
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -15,14 +16,19 @@ import numpy as np
 import tensorflow as tf
 
 import ltn
-from tests.theory.replicated import AXIOMS, DATA, logs_of, points, theory_of
-from tests.theory.theories import smokers
+from tests.theory.replicated import DATA, draws, logs_of, points, theory_of
 
 EPOCHS = 6
 # Epochs count from 0.
 KILLED_IN = 3
 # The folder of the backup that is left then.
 KILLED = "killed"
+# Of the pairs of a relation, and how many steps learn from a sample.
+SAMPLED = "forall[p=1, sample=9] x, y where ~knows(x, y): P(x, y)"
+LISTED = "forall[p=1] diag(x, y): P(x, y)"
+SAMPLED_STEPS = 3
+# A file of rows.
+ROWS = "rows.csv"
 
 
 def adam() -> keras.optimizers.Optimizer:
@@ -56,7 +62,8 @@ def backed_up(
 
 def trained(strategy: tf.distribute.Strategy | None) -> tuple[ltn.Theory, dict[str, Any]]:
     """A theory, what came of its training, and what it then gives."""
-    theory = theory_of(strategy, axioms=AXIOMS)
+    # What is divided, gathered, counted; replicas of one process are tested with all axioms.
+    theory = theory_of(strategy, axioms=("labelled", "close", "counted"))
     schedule = ltn.callbacks.Schedule("p_forall", {0: 1, 1: 4})
     history = theory.fit(
         DATA,
@@ -80,6 +87,30 @@ def trained_on(theory: ltn.Theory) -> dict[str, list[float]]:
     return logs_of(theory.fit(data_set, epochs=2, verbose=0))
 
 
+def tables(strategy: tf.distribute.Strategy | None, few: str) -> ltn.Theory:
+    """A theory about pairs, with a truth for each of them: some are to be true, and all symmetric."""
+    # It makes a theory, which nothing may before the strategy.
+    from tests.evaluation.test_samples import declared
+
+    keras.utils.set_random_seed(3)
+    with contextlib.nullcontext() if strategy is None else strategy.scope():
+        theory = declared()
+        theory.axiom(few, name="few")
+        theory.axiom("forall u, number: P(u, number) <-> P(number, u)", name="symmetric")
+        theory.compile(keras.optimizers.SGD(2.0))
+    return theory
+
+
+def streamed(theory: ltn.Theory, folder: Path) -> dict[str, Any]:
+    """What is learned from the rows of a file, and what rows they are."""
+    rows = theory.rows(folder / ROWS, "x, y", batch_size=8, shuffle=0)
+    return {"streamed": logs_of(theory.fit(rows, epochs=2, verbose=0)), "rows": rows_of(rows)}
+
+
+def rows_of(batches: tf.data.Dataset) -> list[list[int]]:
+    return [[int(x), int(y)] for batch in batches for x, y in zip(batch["x"], batch["y"], strict=True)]
+
+
 def together(strategy: tf.distribute.Strategy, worker: int, folder: Path) -> dict[str, Any]:
     """What several workers do in one session: they go on with the run that was killed, then the rest."""
     found: dict[str, Any] = {"resumed": resumed(strategy, worker, folder)}
@@ -92,11 +123,13 @@ def together(strategy: tf.distribute.Strategy, worker: int, folder: Path) -> dic
     if worker == 0:
         theory.save(folder / "first.keras")
     found["data set"] = trained_on(theory)
-    with strategy.scope():
-        keras.utils.set_random_seed(0)
-        facts = smokers()
-        facts.compile(keras.optimizers.SGD(0.5))
-    found["no data"] = logs_of(facts.fit(epochs=2, verbose=0))
+    theory = tables(strategy, SAMPLED)
+    found["draws"] = [share.tolist() for [share] in draws(strategy, theory, 200)]
+    theory = tables(strategy, SAMPLED)
+    found["sampled"] = logs_of(theory.fit(epochs=SAMPLED_STEPS, verbose=0))
+    found["sampled weights"] = kept(theory, worker, folder / "sampled")
+    found |= streamed(tables(strategy, LISTED), folder)
+    found["shuffled rows"] = rows_of(theory.rows(folder / ROWS, "x, y", batch_size=4))
     theory, history = backed_up(strategy, folder / "backup")
     found["shuffled"] = logs_of(history)
     found["shuffled weights"] = kept(theory, worker, folder / "shuffled")

@@ -68,6 +68,61 @@ ROWS = [
         "misspelt.csv, column 1: 'an' in row 1 is no individual of the domain 'people'; did you mean 'ann'?",
     ),
     (
+        'theory.rows("none*.csv", "x", batch_size=2)',
+        LogicFileError,
+        "none*.csv: there is no such file",
+    ),
+    (
+        'theory.rows({"x": "empty.tsv"}, "x", batch_size=2)',
+        LogicTypeError,
+        "Rows are read from a path, or from a list of paths; got {'x'",
+    ),
+    (
+        'theory.rows([folder / "misspelt.csv", folder / "empty.tsv"], "x, c", batch_size=2)',
+        LogicFileError,
+        "Rows are read from files of one kind; got .csv, .tsv",
+    ),
+    (
+        'theory.rows(folder, "x, c", batch_size=2)',
+        LogicFileError,
+        "rows are read from files that end with .csv, .tsv, .txt, .tfrecord, .tfrecords, or these and .gz",
+    ),
+    (
+        'theory.rows(folder / "empty.tsv", "x, c", batch_size=2)',
+        LogicFileError,
+        "empty.tsv: no rows stand there",
+    ),
+    (
+        'theory.rows(folder / "misspelt.csv", "x, cc", batch_size=2)',
+        LogicValueError,
+        "Data came for 'cc', which is not a variable of the theory. Did you mean 'c'?",
+    ),
+    (
+        'theory.rows(folder / "misspelt.csv", "x, x", batch_size=2)',
+        LogicValueError,
+        "A column is that of one variable; got x, x",
+    ),
+    (
+        'theory.rows(folder / "misspelt.csv", "u, c", batch_size=2)',
+        LogicValueError,
+        "the domain 'unit' of 'u' has none: declare it with `values=`",
+    ),
+    (
+        'theory.rows(folder / "misspelt.csv", "x, c", batch_size=0)',
+        LogicValueError,
+        "`batch_size` must be a number of rows, at least 1; got 0",
+    ),
+    (
+        'theory.rows(folder / "misspelt.csv", "x, c", batch_size=2)',
+        LogicValueError,
+        "misspelt.csv, column 1: 'an' in row 1 is no individual of the domain 'people'; did you mean 'ann'?",
+    ),
+    (
+        'theory.rows(folder / "corrupt.tfrecord", "x, c", batch_size=2)',
+        LogicFileError,
+        "corrupt.tfrecord: the file cannot be read: DataLossError",
+    ),
+    (
         'theory.relation("P", people, ["ann"])',
         LogicValueError,
         "'P' cannot name a predicate: it is already a",
@@ -100,9 +155,9 @@ ROWS = [
         "`f(ann)` cannot be found among them by its features",
     ),
     (
-        'own = ltn.Theory("godel"); i = own.variable("i", own.domain("n")); own.predicate("S", i.domain, lambda n: n); own.axiom("forall[p=2] i: S(i)")',
+        'own = ltn.Theory("godel"); i = own.variable("i", own.domain("n")); own.predicate("S", i.domain, lambda n: n); own.axiom("forall[q=2] i: S(i)")',
         LogicTypeError,
-        "Aggreg_Min has no hyper-parameter `p`",
+        "Aggreg_Min has no hyper-parameter `q`",
     ),
     (
         'theory.axiom("A", "heavy", weight=3e38)',

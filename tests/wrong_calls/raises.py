@@ -40,6 +40,17 @@ ELSEWHERE = [
         "2^62",
         "evaluation/test_samples.py::test_a_large_space_takes_the_memory_of_the_sample",
     ),
+    *(
+        (f"knowledge/{file}.py", piece, f"theory/test_row_files.py::{test}")
+        for test, file, pieces in [
+            ("test_a_damaged_file", "data", ["is damaged"]),
+            ("test_an_error_names_the_file_and_the_row", "data", ["like the first one"]),
+            ("test_an_error_names_the_file_and_the_row", "row_files", ["expected is one", "no_individual"]),
+            ("test_what_is_no_cell", "row_files", ["not UTF-8"]),
+            ("test_records_have_what_the_variables_need", "row_files", ["a record has one"]),
+        ]
+        for piece in pieces
+    ),
     ("evaluation/guards/strategy.py", "", "theory/test_guards.py::test_too_many_combinations_are_refused"),
     (
         "evaluation/slices.py",
@@ -55,6 +66,21 @@ ELSEWHERE = [
         "evaluation/slices.py",
         "a loss of its own",
         "theory/test_chunks_of_networks.py::test_with_a_loss_of_their_own_are_refused",
+    ),
+    (
+        "evaluation/samples.py",
+        "a sample is drawn",
+        "evaluation/test_samples.py::test_of_a_join_that_memory_does_not_hold",
+    ),
+    (
+        "evaluation/definitions.py",
+        "",
+        "theory/test_definitions_in_guards.py::test_others_are_refused",
+    ),
+    (
+        "evaluation/guards/complement.py",
+        "selects {count",
+        "theory/test_relations.py::test_what_is_not_in_a_relation_is_counted_before_it_is_made",
     ),
     (
         "evaluation/joins.py",

@@ -56,6 +56,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
     (folder / "binary.csv").write_bytes(b"ann,\xff\xfe")
     (folder / "empty.tsv").write_bytes(b"")
     (folder / "misspelt.csv").write_bytes(b"ann,red\nan,red\n")
+    (folder / "corrupt.tfrecord").write_bytes(bytes(100))
     names = world.make(folder)
     before = world.state(names)
     found = {}

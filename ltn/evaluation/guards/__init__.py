@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 
 from ltn.evaluation.frames import Frame, Tuples
+from ltn.evaluation.guards.complement import Complement, excluded_by
 from ltn.evaluation.guards.fixed import Fixed
 from ltn.evaluation.guards.joined import Joined
 from ltn.evaluation.guards.lookup import LookedUp
@@ -17,7 +18,7 @@ from ltn.evaluation.guards.strategy import Guard, Strategy
 from ltn.evaluation.planner import Planner
 from ltn.language import And, Node
 
-STRATEGIES: list[type[Strategy]] = [Joined, LookedUp, Fixed, Searched]
+STRATEGIES: list[type[Strategy]] = [Joined, LookedUp, Complement, Fixed, Searched]
 
 
 def select(planner: Planner, node: Node, frame: Frame) -> str:
@@ -68,6 +69,7 @@ def _unfiltered(planner: Planner, node: Node, frame: Frame) -> tuple[Tuples, lis
 
 __all__ = [
     "STRATEGIES",
+    "Complement",
     "Filtered",
     "Fixed",
     "Guard",
@@ -75,6 +77,7 @@ __all__ = [
     "LookedUp",
     "Searched",
     "Strategy",
+    "excluded_by",
     "select",
     "select_known",
 ]

@@ -15,14 +15,17 @@ import tensorflow as tf
 
 from ltn.core import axes
 from ltn.evaluation.frames import Places, Tuples
+from ltn.evaluation.guards.guard_tables import GuardTables
 from ltn.evaluation.guards.lookup import LookedUpTuples
 from ltn.evaluation.guards.strategy import Combinations, Guard, SelectedTuples, Strategy, parts_of
-from ltn.evaluation.joins import JoinTable, join
+from ltn.evaluation.join_steps import JoinTable
+from ltn.evaluation.joins import join
 from ltn.evaluation.known import plan_places
+from ltn.evaluation.numbered_joins import NumberedJoin
 from ltn.evaluation.occurring import as_constant
 from ltn.evaluation.plan import Execution, Step, Value
 from ltn.evaluation.planner import Planner, Rule
-from ltn.evaluation.relations import Keys, distinct_rows
+from ltn.evaluation.relations import Keys
 from ltn.language import And, Apply, Name, Node, Or
 
 
@@ -57,13 +60,20 @@ class Joined(Strategy):
     """Relations of variables and constants, and what filters their join once for all.
 
     A conjunct may also be a disjunction of such relations about the same variables: its table is their union.
+    Where all individuals are known, a filter may be about further variables: their axes are joined too.
     """
 
     def __init__(self, guard: Guard, atoms: Sequence[Node]):
         self._guard = guard
         self._known, self._asked = _variables(guard, atoms)
+        filters = [node for node in guard.conjuncts if node not in atoms and _is_filter(guard, node)]
+        if self._asked:
+            # What comes with data leaves few of the tuples; further variables would make many of all.
+            own = set(self._known.values())
+            filters = [node for node in filters if guard.labels(node) <= own]
+        for node in filters:
+            self._known |= {name: guard.frame[name] for name in guard.planner.free(node)}
         labels = tuple(dict.fromkeys(self._known.values()))
-        filters = [node for node in guard.conjuncts if node not in atoms and self._is_filter(node)]
         self.conjuncts = [*atoms, *filters]
         found = self._found(atoms, filters, labels)
         self.parents = (*dict.fromkeys(guard.frame[name] for name in self._asked), *labels)
@@ -79,6 +89,26 @@ class Joined(Strategy):
         known, _ = _variables(guard, atoms)
         return cls(guard, atoms) if known else None
 
+    @classmethod
+    def applies(cls, guard: Guard) -> bool:
+        """Whether it finds all tuples of a guard once, among the individuals that its relations are about."""
+        atoms = [node for node in guard.conjuncts if _is_table(guard, node)]
+        known, asked = _variables(guard, atoms)
+        others = [node for node in guard.conjuncts if node not in atoms]
+        are_filters = (
+            _is_filter(guard, node) and known.keys() >= {*guard.planner.free(node)} for node in others
+        )
+        return bool(known) and not asked and all(are_filters)
+
+    @classmethod
+    def numbered(cls, guard: Guard, axes: Sequence[str], sizes: Sequence[int]) -> NumberedJoin | None:
+        """The tuples by number, on these axes; None where they have no numbers. See `NumberedJoin.of`."""
+        atoms = [node for node in guard.conjuncts if _is_table(guard, node)]
+        known, asked = _variables(guard, atoms)
+        if asked or not known or len(atoms) < len(guard.conjuncts):
+            return None
+        return NumberedJoin.of(GuardTables(guard, known).all(atoms), axes, sizes)
+
     def plan(self, planner: Planner, tuples: Tuples) -> Rule:
         written = " & ".join(map(str, self.conjuncts))
         if self._keys is None:
@@ -91,25 +121,13 @@ class Joined(Strategy):
         order = tuple(label for label in self.parents if label in row.axes)
         return planner.add(LookedUpTuples(tuples.label, written, "=", row, order, self._combinations))
 
-    def _is_filter(self, node: Node) -> bool:
-        guard = self._guard
-        free = guard.planner.free(node)
-        return (
-            bool(free)
-            and all(name in guard.frame and guard.frame[name] in self._known.values() for name in free)
-            and all(guard.has_known_axis(name) for name in free)
-            and not guard.calls_network(node)
-            and guard.is_the_same(node)
-        )
-
     def _found(self, atoms: Sequence[Node], filters: Sequence[Node], labels: Sequence[str]) -> JoinTable:
         """The join, filtered; it ascends along the first of the labels."""
-        guard = self._guard
+        guard, tables = self._guard, GuardTables(self._guard, self._known)
         nodes = [*atoms, *filters]
 
         def find() -> JoinTable:
-            joined = join([*self._axes(), *(self._table(atom) for atom in atoms)])
-            kept = joined.keep(guard.holds_at(filters, labels, joined.columns)) if filters else joined
+            kept = join(tables.all(atoms), [tables.filter(node) for node in filters])
             first = kept.columns[labels[0]]
             if (first[1:] < first[:-1]).any():
                 kept = kept.keep(np.argsort(first, kind="stable"))
@@ -123,59 +141,6 @@ class Joined(Strategy):
         sources = tuple((*pair, guard.planner.groundings.source(pair[0])) for pair in frame.items())
         found: JoinTable = guard.planner.memory.get(("join", tuple(atoms), tuple(filters), sources), find)
         return found
-
-    def _axes(self) -> list[JoinTable]:
-        """For axes whose places are not those of a whole domain, which individuals lie where."""
-        tables = []
-        for label in dict.fromkeys(self._known.values()):
-            members = [name for name, own in self._known.items() if own == label]
-            if any(self._column(name) != label for name in members):
-                columns: dict[Hashable, Places] = {}
-                for name in members:
-                    places = self._guard.places(name)
-                    if places is not None:
-                        columns |= {label: np.arange(len(places), dtype=np.int32), self._column(name): places}
-                tables.append(JoinTable(label, columns))
-        return tables
-
-    def _column(self, name: str) -> Hashable:
-        """The column of the places of a variable: the axis itself where it holds a whole domain."""
-        label = self._known.get(name)
-        alone = [other for other, own in self._known.items() if own == label] == [name]
-        is_whole = alone and self._guard.planner.kind_of(name) == "domain"
-        if label is not None and is_whole and self._guard.planner.frames.tuples(label) is None:
-            return label
-        return ("place", name)
-
-    def _table(self, node: Node) -> JoinTable:
-        """The tuples of a conjunct, among the variables that are in it."""
-        first, *others = (
-            join([self._rows(atom) for atom in parts_of(part, And) if isinstance(atom, Apply)])
-            for part in parts_of(node, Or)
-        )
-        if not others:
-            return first
-        rows = [np.stack([part.columns[name] for name in first.columns], axis=1) for part in (first, *others)]
-        union = distinct_rows(np.concatenate(rows))
-        return JoinTable(f"({node})", dict(zip(first.columns, union.T, strict=True)))
-
-    def _rows(self, atom: Apply) -> JoinTable:
-        """The rows of a relation for which constants, and variables that are repeated, have one place."""
-        planner = self._guard.planner
-        rows = planner.relations[atom.symbol].rows
-        columns: dict[Hashable, Places] = {}
-        fits = np.ones(len(rows), bool)
-        for position, argument in enumerate(atom.arguments):
-            column = rows[:, position]
-            if not isinstance(argument, Name):
-                raise RuntimeError("A relation that is joined has names as arguments.")
-            if argument.name in planner.signature.constants:
-                fits &= column == planner.groundings.places(argument.name)
-            else:
-                known = columns.setdefault(self._column(argument.name), column)
-                fits &= known == column
-        table = JoinTable(str(atom), columns)
-        return table if fits.all() else table.keep(fits)
 
     def _prepare(self, found: JoinTable, labels: Sequence[str]) -> None:
         """The tuples, or what they are looked up in, as tensors."""
@@ -207,6 +172,13 @@ def _is_table(guard: Guard, node: Node) -> bool:
     atoms = [atom for part in parts for atom in parts_of(part, And)]
     free = {frozenset(guard.planner.free(part)) for part in parts}
     return len(free) == 1 and all(isinstance(atom, Apply) and _is_relation(guard, atom) for atom in atoms)
+
+
+def _is_filter(guard: Guard, node: Node) -> bool:
+    """Whether it is known once for all for which known individuals a conjunct holds."""
+    free = guard.planner.free(node)
+    is_known = bool(free) and all(map(guard.has_known_axis, free))
+    return is_known and not guard.calls_network(node) and guard.is_the_same(node)
 
 
 def _is_relation(guard: Guard, atom: Apply) -> bool:
