@@ -89,11 +89,9 @@ class Groundings:
 
     def source(self, variable: str) -> Source | None:
         """Where the individuals of a variable come from; one source means the same individuals."""
-        if variable not in self._slices:
-            return self._whole_source(variable)
-        mine, whole = self._slices[variable], self._whole_source(variable)
-        alike = (other for other, slice_ in self._slices.items() if slice_ is mine)
-        return ("slice", next(other for other in alike if self._whole_source(other) == whole))
+        whole, mine = self._whole_source(variable), self._slices.get(variable)
+        alike = [v for v, own in self._slices.items() if own is mine and self._whole_source(v) == whole]
+        return ("slice", alike[0]) if alike else whole
 
     def _whole_source(self, variable: str) -> Source | None:
         domain = self.signature.variables[variable]
