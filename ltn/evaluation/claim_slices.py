@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ltn.errors import LogicError
-from ltn.evaluation.binding import samples_of
+from ltn.evaluation.binding import check_number, samples_of
 from ltn.evaluation.chunks import combinations, shares_of
 from ltn.evaluation.claims import Claim
 from ltn.evaluation.plan import World, with_formula
@@ -91,12 +91,16 @@ class _Cost:
     def __init__(self, planner: Planner, claim: Claim):
         self.claim = claim
         self._groundings = planner.groundings
+        inner = [node for node in claim.whole.walk() if isinstance(node, Quantifier)]
         try:
             self._shares = shares_of(planner, claim.whole)
+            for node in inner:
+                if node.guard is None:
+                    # Slices would take hours where only a sample was wanted.
+                    check_number(planner, node)
         except LogicError as error:
             # Of a variable without individuals, for one.
             raise with_formula(error, claim.written) from error
-        inner = [node for node in claim.whole.walk() if isinstance(node, Quantifier)]
         self.bound = {variable for node in inner for variable in node.variables}
         self._draws = any(samples_of(planner, node) is not None for node in inner)
         groups = [group for quantifier in claim.quantifiers for group in quantifier.groups]

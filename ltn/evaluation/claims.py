@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from ltn.core import axes
 from ltn.errors import LogicError
-from ltn.evaluation.binding import bind_all, has_variables, narrow
+from ltn.evaluation.binding import bind_all, check_number, has_variables, narrow
 from ltn.evaluation.plan import Execution, Options, Plan, Value, World, with_formula
 from ltn.evaluation.planner import IndexOn, Planner, Request, SizeOf, owner_of
 from ltn.evaluation.spaces import Space
@@ -83,6 +83,8 @@ class Claim(NamedTuple):
         frame: dict[str, str] = {}
         try:
             for quantifier in self.quantifiers:
+                if quantifier.guard is None:
+                    check_number(planner, quantifier)
                 frame = narrow(planner, quantifier, bind_all(planner, quantifier, frame))
         except LogicError as error:
             raise with_formula(error, self.written) from error
