@@ -37,6 +37,7 @@ def satisfaction(
     options_of: Callable[[Axiom], Options],
     evaluation: Evaluation,
     shares: Any = None,
+    known: Sequence[tf.Tensor] | None = None,
 ) -> Satisfaction:
     """Ground all axioms together, so that what they have in common is computed once.
 
@@ -45,17 +46,28 @@ def satisfaction(
         options_of: tells what was set for the quantifiers of one axiom alone.
         evaluation: the groundings and the space.
         shares: what each axiom counts, a tensor; by default as the axioms say now.
+        known: the value of each axiom, where they were computed already.
     """
     if not axioms:
         raise LogicValueError("The theory has no axioms: add some with theory.axiom(...).")
     space = evaluation.space
-    written = [(a.name, a.tree, options_of(a)) for a in axioms if a.tree is not None]
-    names, trees, own_options = zip(*written, strict=True) if written else ((), (), ())
-    grounded = dict(zip(names, evaluation.ground(trees, own_options), strict=True))
-    values = [grounded[axiom.name] if axiom.name in grounded else call(axiom, evaluation) for axiom in axioms]
+    if known is None:
+        values = _ground(axioms, options_of, evaluation)
+    else:
+        values = [Formula(value, []) for value in known]
     weighted = [_with_weight(axiom, value, evaluation) for axiom, value in zip(axioms, values, strict=True)]
     total = _aggregate(space.semantics.SatAgg, tf.stack(weighted), axioms, shares)
     return Satisfaction([value.tensor for value in values], total)
+
+
+def _ground(
+    axioms: Sequence[Axiom], options_of: Callable[[Axiom], Options], evaluation: Evaluation
+) -> list[Formula]:
+    """The value of each axiom."""
+    written = [(a.name, a.tree, options_of(a)) for a in axioms if a.tree is not None]
+    names, trees, own_options = zip(*written, strict=True) if written else ((), (), ())
+    grounded = dict(zip(names, evaluation.ground(trees, own_options), strict=True))
+    return [grounded[axiom.name] if axiom.name in grounded else call(axiom, evaluation) for axiom in axioms]
 
 
 def note(axioms: Sequence[Axiom], truths: Mapping[str, float], by: str) -> None:

@@ -59,11 +59,11 @@ def report(
 
     # Without `chunk` in one plan, so that networks run once.
     counted, _ = tallies(axioms, options_of, evaluation, most=theory.chunk)
-    values = [tally.value for tally in counted]
-    if not values or any(value is None for value in values):
-        values = list(satisfaction(axioms, options_of, evaluation).axioms)
+    known = [tally.value for tally in counted if tally.value is not None]
+    found = satisfaction(axioms, options_of, evaluation, known=known if len(known) == len(axioms) else None)
     truths = {
-        axiom.name: float(evaluation.space.truth(value)) for axiom, value in zip(axioms, values, strict=True)
+        axiom.name: float(evaluation.space.truth(value))
+        for axiom, value in zip(axioms, found.axioms, strict=True)
     }
     if questions.has_own_operators(theory, question):
         note(axioms, truths, "report")

@@ -39,7 +39,11 @@ ROWS = [
         LogicTypeError,
         "Data are a dictionary from names of variables to arrays, as",
     ),
-    ("theory.violations()", LogicValueError, "In `forall x: P(x)`: The variable 'x' has no individuals"),
+    (
+        'own = ltn.Theory(); own.variable("x", own.domain("points")); own.axiom("forall x: x < 1"); own.violations()',
+        LogicValueError,
+        "In `forall x: x < 1`: The variable 'x' has no individuals",
+    ),
     *(
         (
             f'theory.violations({{"x": points}}, {threshold})',
