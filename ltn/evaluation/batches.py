@@ -45,7 +45,7 @@ def ground(
     The answers themselves must fit. So must what the networks and axioms that are Python code keep inside, of
     which nothing is known.
     """
-    if limit is None or not nodes or _are_small(evaluation, nodes, options, limit):
+    if limit is None or not nodes or are_small(evaluation, nodes, options, limit):
         return evaluation.ground(nodes, options)
     if len(nodes) > 1 or not evaluation.groundings.signature.free_variables(nodes[0]):
         return evaluation.within(max(limit // len(nodes), 1)).ground(nodes, options)
@@ -63,6 +63,31 @@ def ground(
     labels = parts[0].free_vars
     joined = tf.concat([part.tensor for part in parts], axis=labels.index(label))
     return [(Formula if isinstance(parts[0], Formula) else Term)(joined, labels)]
+
+
+def are_small(evaluation: Evaluation, nodes: Sequence[Node], options: Sequence[Options], limit: int) -> bool:
+    """Whether formulas and terms, evaluated together, take at most about so many bytes."""
+    groundings = evaluation.groundings
+    kinds = tuple(groundings.source(name) for name in groundings.signature.variables)
+    drawn = tuple(tuple(samples_in(own).items()) for own in options)
+    key = (tuple(nodes), drawn, kinds, sizes_of(groundings), evaluation.settings, limit)
+
+    def measure() -> bool:
+        try:
+            footprints = [
+                footprint_of(evaluation, node, options[number : number + 1])
+                for number, node in enumerate(nodes)
+            ]
+        except LogicError:
+            # Its evaluation raises it, with what is known there.
+            return True
+        if sum(footprint.bytes() for footprint in footprints) <= limit:
+            return True
+        for footprint in footprints:
+            footprint.count_tuples()
+        return sum(footprint.bytes() for footprint in footprints) <= limit
+
+    return evaluation.plans.small.get(key, measure)
 
 
 def least_true(
@@ -123,30 +148,6 @@ def slices(count: int, rows: int) -> Iterator[tuple[int, int]]:
     return ((start, min(rows, count - start)) for start in range(0, count, rows))
 
 
-def _are_small(evaluation: Evaluation, nodes: Sequence[Node], options: Sequence[Options], limit: int) -> bool:
-    groundings = evaluation.groundings
-    kinds = tuple(groundings.source(name) for name in groundings.signature.variables)
-    drawn = tuple(tuple(samples_in(own).items()) for own in options)
-    key = (tuple(nodes), drawn, kinds, sizes_of(groundings), evaluation.settings, limit)
-
-    def measure() -> bool:
-        try:
-            footprints = [
-                footprint_of(evaluation, node, options[number : number + 1])
-                for number, node in enumerate(nodes)
-            ]
-        except LogicError:
-            # Its evaluation raises it, with what is known there.
-            return True
-        if sum(footprint.bytes() for footprint in footprints) <= limit:
-            return True
-        for footprint in footprints:
-            footprint.count_tuples()
-        return sum(footprint.bytes() for footprint in footprints) <= limit
-
-    return evaluation.plans.small.get(key, measure)
-
-
 def _slice(footprint: Footprint, limit: int) -> tuple[Group, int]:
     """The group of variables to slice, that with which memory becomes least, and how many at a time.
 
@@ -180,7 +181,7 @@ def _least(
     most: int,
 ) -> Claims:
     """The claims that are least true under some groundings, whose slices begin at some places."""
-    found = evaluation.instances(node, options, written)
+    found = evaluation.instances(written, options)
     truths = evaluation.space.truth(found.values).numpy()
     if not found.are_claimed:
         most = 0

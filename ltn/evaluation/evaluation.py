@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-import tensorflow as tf
-
 from ltn.core import Formula, Proposition, Term, axes
 from ltn.core.symbols import Symbol
-from ltn.errors import LogicError
 from ltn.evaluation import chunks, crisp, formulas, replicas, runs, terms, tuples
-from ltn.evaluation.binding import bind_all, has_variables, narrow
+from ltn.evaluation.claim_slices import Batch, batches
+from ltn.evaluation.claims import Claim, ClaimPlan, Instances, plan_claims, read_claims
 from ltn.evaluation.definitions import with_relation
 from ltn.evaluation.footprint import slice_sizes
 from ltn.evaluation.groundings import Groundings
-from ltn.evaluation.plan import Execution, Options, Plan, Recent, Sampling, World, samples_in, with_formula
+from ltn.evaluation.plan import Execution, Options, Plan, Recent, Sampling, World, samples_in
 from ltn.evaluation.planner import (
     FormulaIn,
     GuardIn,
@@ -43,7 +40,7 @@ from ltn.evaluation.spaces import Space
 from ltn.evaluation.table import PlanTable
 from ltn.fuzzy_ops.base import ProjectedConnective
 from ltn.language import Apply, Binary, Node, Not, Quantifier
-from ltn.language.names import FORALL, axis_text
+from ltn.language.names import axis_text
 from ltn.language.statements import Diagonals
 from ltn.language.writing_out import CrispDefinition
 
@@ -63,7 +60,7 @@ class Plans:
     """The plans of one theory: each is made once for some formulas and a kind of groundings."""
 
     def __init__(self) -> None:
-        self.recent = Recent[Plan](most=64)
+        self.recent = Recent[Any](most=64)
         # Which formulas take fewer bytes than a limit.
         self.small = Recent[bool](most=64)
         self.memory = Memory(most=16)
@@ -77,28 +74,6 @@ class Trace(NamedTuple):
     formula: Node
     value: Formula
     below: list[Trace]
-
-
-class Instances(NamedTuple):
-    """What a formula claims of individuals: its body, without the universal quantifiers at its front.
-
-    Attributes:
-        values: the values of the body for each combination of individuals, over the axes of `frame`.
-        frame: the axis of each variable.
-        rows: for each variable, which of its individuals stands at each place of its axis; None where they
-            stand in their own order.
-        are_claimed: False where a guard without variables rules all of them out.
-    """
-
-    values: tf.Tensor
-    frame: dict[str, str]
-    rows: dict[str, np.ndarray | None]
-    are_claimed: bool
-
-    @property
-    def labels(self) -> list[str]:
-        """The axes of the values, in their order."""
-        return list(dict.fromkeys(self.frame.values()))
 
 
 class Evaluation:
@@ -198,33 +173,28 @@ class Evaluation:
     def _plan(
         self, world: World, nodes: Sequence[Node], written_out: Sequence[Node], options: Sequence[Options]
     ) -> Plan:
-        groundings, semantics = world.groundings, world.space.semantics
-        sources = tuple((v, groundings.source(v)) for v in groundings.signature.variables)
-        sizes = sizes_of(groundings) if self.settings.may_slice else ()
-        operators = tuple(_kind(operator) for operator in vars(semantics).values())
-        owners = tuple(owner_of(number, options) for number in range(len(nodes)))
-        given = (groundings.has_weights, *(groundings.has_places(variable) for variable, _ in sources))
-        key = (
-            tuple(written_out),
-            tuple(nodes),
-            owners,
-            self.settings,
-            replicas.count(),
-            sources,
-            sizes,
-            given,
-            operators,
-        )
-
         def make() -> Plan:
             planner = Planner(world, self.settings, RULES, self.plans.memory)
             # Prepared once: trees that are equal and not the same are compared from top to bottom.
             prepared = map(self.prepare, written_out)
+            owners = (owner_of(number, options) for number in range(len(nodes)))
             each = zip(written_out, prepared, owners, strict=True)
             requests = [partial(self._request, planner, *parts) for parts in each]
             return planner.plan_requests(requests, nodes)
 
-        return self.plans.recent.get(key, make)
+        key = (tuple(written_out), tuple(nodes), self._key(world, self.settings, options))
+        found: Plan = self.plans.recent.get(key, make)
+        return found
+
+    def _key(self, world: World, settings: Settings, options: Sequence[Options]) -> Hashable:
+        """What plans depend on besides the formulas."""
+        groundings, semantics = world.groundings, world.space.semantics
+        sources = tuple((v, groundings.source(v)) for v in groundings.signature.variables)
+        sizes = sizes_of(groundings) if settings.may_slice else ()
+        operators = tuple(_kind(operator) for operator in vars(semantics).values())
+        owners = tuple(owner_of(number, options) for number in range(len(options)))
+        given = (groundings.has_weights, *(groundings.has_places(variable) for variable, _ in sources))
+        return owners, settings, replicas.count(), sources, sizes, given, operators
 
     def tabulate(self, nodes: Sequence[Node], options: Sequence[Options] = ()) -> PlanTable:
         """The plan of terms and formulas, executed to see how large each step is."""
@@ -277,45 +247,43 @@ class Evaluation:
         below = zip(trace.below, _formulas_below(node), strict=True)
         return Trace(node, trace.value, [self._by_name(part, child) for part, child in below])
 
-    def instances(self, node: Node, options: Options | None = None, written: Node | None = None) -> Instances:
-        """What a formula claims of each combination of individuals, or of each tuple that its guards select.
-
-        Errors show the formula as it was `written`, before it was prepared.
-        """
-        own, shown = [options or {}], written or node
-        world, [written_out] = self.write_out([node], own)
-        planner = Planner(world, replace(self.settings, dense=False, chunk=None), RULES, self.plans.memory)
-        frame: dict[str, str] = {}
-        body, guards = self.space.prepare(written_out), []
-        # What a definition quantifies is not at the front of the formula.
-        front = node
-        try:
-            while isinstance(front, Quantifier) and isinstance(body, Quantifier) and body.kind == FORALL.name:
-                front = front.body
-                frame = narrow(planner, body, bind_all(planner, body, frame))
-                if body.guard is not None and not has_variables(planner, body):
-                    guards.append(body.guard)
-                body = body.body
-        except LogicError as error:
-            raise with_formula(error, shown) from error
-        labels = list(dict.fromkeys(frame.values()))
-        bases = planner.frames.base(frame)
-        moved = [variable for variable in frame if bases[variable] != frame[variable]]
-        requests: list[Callable[[], Request]] = [
-            partial(planner.formula, body, frame, owner_of(0, own)),
-            *(partial(planner.guard, guard, {}) for guard in guards),
-            *(partial(SizeOf, label) for label in labels),
-            *(partial(IndexOn, frame[variable], variable, bases[variable]) for variable in moved),
-        ]
-        plan = planner.plan_requests(requests, [shown] * len(requests))
-        tensor, *found = Execution(world, own).run(plan)
-        holds, found = found[: len(guards)], found[len(guards) :]
-        sizes = dict(zip(labels, found, strict=False))
-        rows = dict(zip(moved, (index.numpy() for index in found[len(labels) :]), strict=True))
-        values = axes.broadcast(tensor, plan.results[0].axes, labels, sizes)
-        return Instances(
-            values, frame, {variable: rows.get(variable) for variable in frame}, all(map(bool, holds))
+    def instances(self, node: Node, options: Options | None = None) -> Instances:
+        """What a formula claims of each combination of individuals, or of each tuple of its guards."""
+        # A negated existential quantifier is a universal one, in a space that sees through negation.
+        own = [options or {}]
+        claims = read_claims(
+            [node], [self.space.prepare(node)], self.space, partial(self._write_out_for, own)
         )
+        [(_, found)] = self._claims(*claims, own, None)
+        return found
+
+    def claims(
+        self, nodes: Sequence[Node], options: Sequence[Options], most: int | None, with_parts: bool = False
+    ) -> Iterator[tuple[int, Instances]]:
+        """What formulas claim as they are written, each with its number; on slices, one after the other.
+
+        At most about `most` combinations of individuals are evaluated at once, see `claim_slices`; with None
+        all of them are, and then the value of each whole formula comes too.
+        """
+        write_out = partial(self._write_out_for, options)
+        world, claims = read_claims(nodes, nodes, self.space, write_out, with_parts)
+        return self._claims(world, claims, options, most)
+
+    def _claims(
+        self, world: World, claims: list[Claim], options: Sequence[Options], most: int | None
+    ) -> Iterator[tuple[int, Instances]]:
+        settings = replace(self.settings, dense=False, chunk=None)
+
+        def planner(world: World) -> Planner:
+            return Planner(world, settings, RULES, self.plans.memory)
+
+        whole = [Batch(claims, [])]
+        for batch in whole if most is None else batches(planner(world), claims, most):
+            first = batch.first(world)
+            key = (tuple(map(_of_claim, batch.claims)), most is None, self._key(first, settings, options))
+            make = partial(plan_claims, batch.claims, planner(first), options, with_wholes=most is None)
+            plan: ClaimPlan = self.plans.recent.get(key, make)
+            yield from plan.execute(options, batch.worlds(world), joins_alike=bool(batch.slicings))
 
     def planner(self, world: World) -> Planner:
         """A planner of one's own, without chunks."""
@@ -356,6 +324,12 @@ class Evaluation:
             return world, found.nodes
         return world, with_all_samples(found.nodes, options, self.settings.sample)
 
+    def _write_out_for(
+        self, options: Sequence[Options], nodes: Sequence[Node], numbers: Sequence[int]
+    ) -> tuple[World, list[Node]]:
+        """The nodes without definitions, each with the options of a formula."""
+        return self.write_out(nodes, [options[number] for number in numbers] if options else ())
+
     def _divide(self, world: World, nodes: Sequence[Node]) -> World:
         """The world in which each replica has all the data that it needs whole."""
         if replicas.count() == 1:
@@ -379,6 +353,11 @@ def groups_of(free: Sequence[str], node: Node) -> list[tuple[str, ...]]:
 def _kind(operator: Any) -> Hashable:
     """The properties of an operator on which a plan depends."""
     return type(operator), operator.projection if isinstance(operator, ProjectedConnective) else None
+
+
+def _of_claim(claim: Claim) -> Hashable:
+    """What the plan of a claim depends on."""
+    return claim.number, claim.whole, len(claim.quantifiers), tuple(claim.parts.items()), claim.written
 
 
 def _formulas_below(node: Node) -> tuple[Node, ...]:

@@ -89,7 +89,9 @@ class Groundings:
 
     def source(self, variable: str) -> Source | None:
         """Where the individuals of a variable come from; one source means the same individuals."""
-        return ("slice", variable) if variable in self.slices else self._whole_source(variable)
+        whole, mine = self._whole_source(variable), self.slices.get(variable)
+        alike = [v for v, own in self.slices.items() if own is mine and self._whole_source(v) == whole]
+        return ("slice", alike[0]) if alike else whole
 
     def _whole_source(self, variable: str) -> Source | None:
         domain = self.signature.variables[variable]
@@ -173,7 +175,7 @@ class Groundings:
     def slice(
         self, variables: Iterable[str], start: Any, size: Any, data: Mapping[str, tf.Tensor]
     ) -> Groundings:
-        """Groundings in which some variables range over a slice of their individuals.
+        """Groundings in which some variables range over a slice of their individuals, besides those that do.
 
         `data` replaces what was given under the same names.
         """

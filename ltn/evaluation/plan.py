@@ -178,10 +178,15 @@ class Execution:
         self.options = [without_samples(own) for own in options]
         self.values: list[Any] = []
 
-    def run(self, plan: Plan) -> list[Any]:
-        """Compute every step, and return the results of the plan."""
+    def run(self, plan: Plan, joins_alike: bool = False) -> list[Any]:
+        """Compute every step, and return the results of the plan.
+
+        Alike steps are computed as one in compiled code; and in eager code with `joins_alike`, for plans that
+        are executed again and again.
+        """
         # Eager operators are compiled functions of their own, few of which is better than short ones.
-        groups = [[n] for n in range(len(plan.steps))] if tf.executing_eagerly() else self._groups(plan)
+        joins = joins_alike or not tf.executing_eagerly()
+        groups = self._groups(plan) if joins else [[n] for n in range(len(plan.steps))]
         self.values = [None] * len(plan.steps)
         for places in groups:
             origin = plan.origins[places[0]]

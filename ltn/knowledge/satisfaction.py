@@ -40,6 +40,7 @@ def satisfaction(
     evaluation: Evaluation,
     shares: Any = None,
     limit: int | None = None,
+    known: Sequence[tf.Tensor] | None = None,
 ) -> Satisfaction:
     """Ground all axioms together, so that what they have in common is computed once.
 
@@ -49,20 +50,32 @@ def satisfaction(
         evaluation: the groundings and the space.
         shares: what each axiom counts, a tensor; by default as the axioms say now.
         limit: about how many bytes may be used where nothing is learned; None for any number.
+        known: the value of each axiom, where they were computed already.
     """
     if not axioms:
         raise LogicValueError("The theory has no axioms: add some with theory.axiom(...).")
     space = evaluation.space
+    if known is None:
+        values = _ground(axioms, options_of, evaluation, limit)
+    else:
+        values = [Formula(value, []) for value in known]
+    weighted = [_with_weight(axiom, value, evaluation) for axiom, value in zip(axioms, values, strict=True)]
+    total = _aggregate(space.semantics.SatAgg, tf.stack(weighted), axioms, shares)
+    return Satisfaction([value.tensor for value in values], total)
+
+
+def _ground(
+    axioms: Sequence[Axiom],
+    options_of: Callable[[Axiom], Options],
+    evaluation: Evaluation,
+    limit: int | None,
+) -> list[Formula]:
+    """The value of each axiom."""
     written = [(a.name, a.tree, options_of(a)) for a in axioms if a.tree is not None]
     names, trees, own_options = zip(*written, strict=True) if written else ((), (), ())
     ground = evaluation.ground if limit is None else partial(batches.ground, evaluation, limit=limit)
     grounded = dict(zip(names, ground(trees, own_options), strict=True))
-    values = [
-        grounded[axiom.name] if axiom.name in grounded else _call(axiom, evaluation) for axiom in axioms
-    ]
-    weighted = [_with_weight(axiom, value, evaluation) for axiom, value in zip(axioms, values, strict=True)]
-    total = _aggregate(space.semantics.SatAgg, tf.stack(weighted), axioms, shares)
-    return Satisfaction([value.tensor for value in values], total)
+    return [grounded[axiom.name] if axiom.name in grounded else call(axiom, evaluation) for axiom in axioms]
 
 
 def note(axioms: Sequence[Axiom], truths: Mapping[str, float], by: str) -> None:
@@ -72,7 +85,7 @@ def note(axioms: Sequence[Axiom], truths: Mapping[str, float], by: str) -> None:
             axiom.measured = float(truths[axiom.name]), by
 
 
-def _call(axiom: Axiom, evaluation: Evaluation) -> Formula:
+def call(axiom: Axiom, evaluation: Evaluation) -> Formula:
     """The value of an axiom that is Python code."""
     code: Any = axiom.formula
     if evaluation.groundings.has_weights:

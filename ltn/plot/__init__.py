@@ -13,6 +13,7 @@ from ltn.plot.heat_maps import heat_map
 from ltn.plot.histograms import histogram
 from ltn.plot.reasoning import penalty, search
 from ltn.plot.repairs import repair
+from ltn.plot.shares import violations
 from ltn.plot.surfaces import surface
 from ltn.plot.trees import tree
 
@@ -29,4 +30,5 @@ __all__ = [
     "surface",
     "training",
     "tree",
+    "violations",
 ]

@@ -66,7 +66,7 @@ def histogram(
     evaluation = questions.evaluation_for(theory, asked)
     prepared = evaluation.space.prepare(node)
     own = {} if known is None else questions.options_of(theory, known, asked)
-    found = evaluation.instances(prepared, own, node)
+    found = evaluation.instances(node, own)
     truths = evaluation.space.truth(found.values).numpy().reshape(-1)
     if not truths.size or not found.are_claimed:
         raise LogicValueError(

@@ -11,7 +11,7 @@ from ltn.language.parser import in_signs
 from ltn.markup import bar, element, frame_table
 
 # The width of a line where pandas sets none, and what a formula is cut to at the least.
-_WIDTH, _LEAST = 80, 12
+_WIDTH, _LEAST = 80, 10
 
 
 class Report(pd.DataFrame):
@@ -62,6 +62,8 @@ def _cut(text: str, width: int) -> str:
 def _show(column: Any, value: Any) -> Any:
     if column == "satisfaction" and isinstance(value, float):
         return bar(value)
+    if column == "violated" and isinstance(value, float):
+        return f"{value:.1%}"
     if column == "formula":
         return in_signs(value)
     return f"{value:g}" if isinstance(value, float) else value

@@ -21,6 +21,7 @@ from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.data import Data
 from ltn.knowledge.questions import Knowledge, Question
 from ltn.knowledge.satisfaction import note, satisfaction
+from ltn.knowledge.tallies import combinations_within, tallies
 from ltn.language import Node, Quantifier
 from ltn.language.names import PLAIN
 from ltn.language.quantifier import draws_samples
@@ -92,17 +93,27 @@ def report(
     sample: int | None = None,
     **named: Any,
 ) -> pd.DataFrame:
-    """A table of the axioms: `axiom`, `satisfaction`, `weight`, `formula`, on all of the data.
+    """A table of the axioms: `axiom`, `satisfaction`, `violated`, `weight`, `formula`, on all of the data.
 
-    What takes more than `theory.memory_limit` bytes is evaluated in batches, here, by `query`, by `explain`
-    and by `rank`, with the same values. The arguments are those of `query`; of a data set all rows are taken,
-    one batch after the other, with the weights that it yields. In a notebook the table has bars; printed, its
-    formulas are cut to the width that pandas prints.
+    `violated` is the share of the groundings of the axiom, as `violations` finds them, whose truth is below
+    0.5, whatever they weigh. What takes more than `theory.memory_limit` bytes is evaluated in batches, here,
+    by `query`, by `explain` and by `rank`, with the same values. The arguments are those of `query`; of a
+    data set all rows are taken, one batch after the other, with the weights that it yields. In a notebook the
+    table has bars; printed, its formulas are cut to the width that pandas prints.
     """
     axioms, question = theory.axiom_list, Question(data, semantics, p, named, sample)
     evaluation = questions.evaluation_for(theory, question, theory.chunk)
     options_of = partial(questions.options_of, theory, question=question)
-    found = satisfaction(axioms, options_of, evaluation, limit=theory.memory_limit)
+    # What fits is evaluated in one plan, so that networks run once.
+    most, limit = theory.chunk, theory.memory_limit
+    written = [(axiom.tree, options_of(axiom)) for axiom in axioms if axiom.tree is not None]
+    trees, options = [tree for tree, _ in written], [own for _, own in written]
+    if most is None and not batches.are_small(evaluation, trees, options, limit):
+        most = combinations_within(limit)
+    counted, _ = tallies(axioms, options_of, evaluation, most=most)
+    known = [tally.value for tally in counted if tally.value is not None]
+    are_known = len(known) == len(axioms)
+    found = satisfaction(axioms, options_of, evaluation, limit=limit, known=known if are_known else None)
     truths = {
         axiom.name: float(evaluation.space.truth(value))
         for axiom, value in zip(axioms, found.axioms, strict=True)
@@ -113,6 +124,7 @@ def report(
         {
             "axiom": list(truths),
             "satisfaction": list(truths.values()),
+            "violated": [tally.share for tally in counted],
             "weight": [theory.weight_of(axiom) for axiom in axioms],
             "formula": [str(axiom) for axiom in axioms],
         }

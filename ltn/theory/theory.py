@@ -31,7 +31,7 @@ from ltn.language import Domain, Signature
 from ltn.reasoning import consequence
 from ltn.repair.repair import repair
 from ltn.semantics import BaseSemantics
-from ltn.theory import descriptions, ranking, reports, restoring, saving, serving, writing
+from ltn.theory import descriptions, ranking, reports, restoring, saving, serving, violating, writing
 from ltn.training.trainer import Trainer
 
 # A GiB.
@@ -73,8 +73,7 @@ class Theory(keras.Model):
 
         SatAgg_{phi in K} G_theta(phi) - lambda R(theta)
 
-    by minimising 1 minus the satisfaction; with `log_product`, minus its logarithm. `ltn.load` reads what
-    `save` has written.
+    by minimising 1 minus the satisfaction; with `log_product`, minus its logarithm. `ltn.load` reads files.
 
     Args:
         semantics: the operators, by the name of a preset or as an `ltn.Semantics`.
@@ -310,6 +309,7 @@ class Theory(keras.Model):
     report = reports.report
     explain = reports.explain
     rank = ranking.rank
+    violations = violating.violations
     plan = reports.plan
 
     def summary(self, print_fn: Callable[[str], Any] = print) -> None:

@@ -352,7 +352,10 @@ def test_a_large_space_takes_the_memory_of_the_sample() -> None:
     assert np.isfinite(theory.fit(epochs=2, verbose=0).history["loss"]).all()
     with pytest.raises(ltn.LogicValueError, match="All 10,000,000,000 combinations of x, y would be"):
         theory.report()
+    with pytest.raises(ltn.LogicValueError, match="All 10,000,000,000 combinations of x, y would be"):
+        theory.violations()
     assert len(theory.report(sample=100)) == 3
+    assert theory.violations(sample=100).groundings().tolist() == [100, 100, 100]
     with pytest.raises(ltn.LogicValueError, match="at most 2\\^62 combinations; there are 100,000,000,000"):
         theory.plan("forall[sample=9] w, x, y, z: P(w, x) | P(y, z)")
     chosen = theory.explain("unknown", worst=3, sample=100)

@@ -22,6 +22,7 @@ def test_pictures_can_be_saved(people: ltn.Theory, tmp_path: Path) -> None:
         "graph.pdf": ltn.plot.relation(people, "F(x, y)", nodes="S(x)", threshold=0.0),
         "histogram.png": ltn.plot.histogram(people, "spreads"),
         "repair.png": ltn.plot.repair(people.repair(axioms=["spreads"]), "F"),
+        "shares.svg": ltn.plot.violations(people.violations()),
     }
     for name, figure in figures.items():
         figure.savefig(tmp_path / name)

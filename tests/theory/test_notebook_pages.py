@@ -210,18 +210,26 @@ class TestParts:
 class TestReports:
     @pytest.fixture
     def report(self, theory: ltn.Theory) -> pd.DataFrame:
-        theory.axiom(LONG, name="an_axiom_with_quite_a_long_name")
+        theory.axiom(LONG, name="an_axiom_with_a_long_name")
         return theory.report()
 
     def test_it_prints_on_80_columns(self, report: pd.DataFrame) -> None:
         with pd.option_context("display.width", 80, "display.max_columns", 0):
             lines = str(report).split("\n")
-        assert lines[0].split() == ["axiom", "satisfaction", "weight", "formula"]
+        assert lines[0].split() == ["axiom", "satisfaction", "violated", "weight", "formula"]
         assert len(lines) == 4
         assert max(map(len, lines)) <= 80
         assert lines[3].endswith("...")
-        assert "an_axiom_with_quite_a_long_name" in lines[3]
+        assert "an_axiom_with_a_long_name" in lines[3]
         assert lines[1].endswith("forall x: I(x)")
+
+    def test_names_that_leave_little_room(self, theory: ltn.Theory) -> None:
+        theory.axiom(LONG, name="an_axiom_with_quite_a_long_name")
+        with pd.option_context("display.width", 80, "display.max_columns", 0):
+            lines = str(theory.report()).split("\n")
+        assert len(lines) == 4
+        assert max(map(len, lines)) <= 80
+        assert lines[-1].endswith("...")
 
     def test_names_that_leave_no_room(self, theory: ltn.Theory) -> None:
         theory.axiom("forall x: I(x)", name="a" * 90)
@@ -260,6 +268,6 @@ class TestReports:
         assert plain.equals(report)
         assert pickle.loads(pickle.dumps(report)).equals(report)
         assert isinstance(report.set_index("axiom").satisfaction, pd.Series)
-        assert pd.concat([report, plain]).shape == (6, 4)
-        assert report.merge(plain, on="axiom").shape == (3, 7)
+        assert pd.concat([report, plain]).shape == (6, 5)
+        assert report.merge(plain, on="axiom").shape == (3, 9)
         assert report.to_csv() == plain.to_csv()

@@ -13,11 +13,12 @@ class TestReports:
         theory.axiom("forall x: I(x)", name="all", weight=2)
         theory.axiom("exists x: I(x)", name="some", weight="learned")
         report = theory.report()
-        assert report.columns.tolist() == ["axiom", "satisfaction", "weight", "formula"]
+        assert report.columns.tolist() == ["axiom", "satisfaction", "violated", "weight", "formula"]
         assert report.axiom.tolist() == ["all", "some"]
         assert report.formula.tolist() == ["forall x: I(x)", "exists x: I(x)"]
         assert report.weight.tolist() == [2.0, 0.5]
         assert_close(report.satisfaction, [pmean_error([0.2, 0.6], 2), pmean([0.2, 0.6], 2)])
+        assert report.violated.tolist() == [0.5, pmean([0.2, 0.6], 2) < 0.5]
 
     def test_on_all_the_data_at_once(self) -> None:
         theory = classifier()

@@ -234,6 +234,17 @@ ROWS = [
         LogicValueError,
         "A report has the columns axiom, formula, satisfaction; this",
     ),
+    ("plot.violations(3)", LogicTypeError, "Violations are the table that theory.violations(data) returned"),
+    (
+        'plot.violations(theory.report({"x": points}))',
+        LogicTypeError,
+        "some of its rows do not tell how many there were; got a Report",
+    ),
+    (
+        'plot.violations(theory.violations({"x": points}), most=0)',
+        LogicValueError,
+        "`most` is how many axioms are drawn",
+    ),
     ("plot.training(3)", LogicTypeError, "`history` is what theory.fit returned, or its `.history`"),
     ("plot.training({})", LogicValueError, "The history of a theory holds its 'satisfaction' in each epoch"),
     ('plot.training({"satisfaction": 3})', LogicTypeError, "A history holds a number for each epoch"),

@@ -35,6 +35,43 @@ ROWS = [
         "`worst` must be a number of groundings, at least 1",
     ),
     (
+        "theory.violations(points)",
+        LogicTypeError,
+        "Data are a dictionary from names of variables to arrays, as",
+    ),
+    (
+        'own = ltn.Theory(); own.variable("x", own.domain("points")); own.axiom("forall x: x < 1"); own.violations()',
+        LogicValueError,
+        "In `forall x: x < 1`: The variable 'x' has no individuals",
+    ),
+    *(
+        (
+            f'theory.violations({{"x": points}}, {threshold})',
+            LogicValueError,
+            "`threshold` is a truth, from 0 to 1; got",
+        )
+        for threshold in ("2", "-0.1", "math.nan", "True", "'half'", "None")
+    ),
+    *(
+        (
+            f'theory.violations({{"x": points}}, limit={limit})',
+            LogicValueError,
+            "`limit` must be a number of rows, at least 1, or None for all; got",
+        )
+        for limit in ("0", "2.5", "'all'", "True")
+    ),
+    ("no_axioms.violations()", LogicValueError, "Nothing can be violated: the theory has no axioms. Add one"),
+    (
+        'theory.violations({"x": points}).counts("x")',
+        LogicValueError,
+        "`by` must be 'axioms' or 'rows'; got 'x'",
+    ),
+    (
+        'theory.violations({"x": points, "y": points[:2]}).counts("rows")',
+        LogicValueError,
+        "counted by the rows of the data, and their columns differ: 'x' has 3, 'y' has 2",
+    ),
+    (
         'theory.plan("all", points)',
         LogicTypeError,
         "Data are a dictionary from names of variables to arrays, as",
