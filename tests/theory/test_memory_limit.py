@@ -183,7 +183,7 @@ class TestBatches:
                 theory, lambda theory, text=text: theory.rank(triples, text, of="y").ranks, 400
             )
         rows.clear()
-        under(theory, 400, lambda theory: theory.rank(triples, "near(x, y)", of="y"))
+        under(theory, 420, lambda theory: theory.rank(triples, "near(x, y)", of="y"))
         assert (max(rows), sum(rows)) == (18, 81)
 
     def test_of_what_is_least_true_keep_the_order_of_those_equally_true(self) -> None:
