@@ -293,7 +293,6 @@ def _log_sum_exp(xs: tf.Tensor, selection: Statistics, p: int | tf.Tensor) -> tf
 @custom_gradient
 def _log_of_false(logs: tf.Tensor) -> tuple[tf.Tensor, Callable[[tf.Tensor], tf.Tensor]]:
     # log(1 - exp(l)), to be added to l: small values need not keep their digits. Its gradient is as steep as
-    # it is, on which that of what is nearly true depends; it ends where its square would overflow, since it
-    # is multiplied by odds that are as large.
+    # it is, for what is nearly true. It ends where its square would overflow: other odds may be as large.
     false = tf.maximum(-tf.math.expm1(logs), float(logs.dtype.max) ** -0.5)
     return tf.math.log(false), lambda upstream: upstream * (1.0 - 1.0 / false)
