@@ -8,6 +8,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import re
+import warnings
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -21,11 +23,17 @@ from tensorflow.python.autograph.core import ag_ctx, config
 from tensorflow.python.eager import record
 from tensorflow.python.framework import ops
 
+from ltn import errors
+from ltn.errors import LogicFileError
+
 # Private methods of keras.Model that a model of ours overrides, and what Keras asks of them.
 OVERRIDDEN = {
     "_get_metrics_result_or_logs": "What `fit` and `evaluate` return and show, from the last step's logs.",
     "_maybe_symbolic_build": "Builds the model before the first step of `fit` and `evaluate`.",
 }
+
+# What our messages about a data set begin with.
+_PLACE = "In (?:batch|a batch|the file)"
 
 
 def leave_as_written(package: str) -> None:
@@ -212,3 +220,32 @@ def keep_common_logs(model: keras.Model, logs: Any) -> Any:
         # Numbers, which Keras before 3.13 does not make of them in `evaluate`.
         return {name: float(value) for name, value in logs.items()}
     return keras.Model._get_metrics_result_or_logs(model, logs)
+
+
+@contextlib.contextmanager
+def as_logic_errors(ends: bool = False) -> Iterator[None]:
+    """Raise errors of data sets as what they were before TensorFlow wrapped them.
+
+    That data end which have an end, though Keras does not know it beforehand, is no reason to warn.
+    """
+    try:
+        with warnings.catch_warnings() if ends else contextlib.nullcontext():
+            if ends:
+                warnings.filterwarnings("ignore", "Your input ran out of data")
+            yield
+    except tf.errors.DataLossError as error:
+        what = re.search(r"(truncated|corrupted) record at \d+|inflate\(\) failed", str(error))
+        raise LogicFileError(
+            f"A file of the data set is damaged: {what[0] if what else 'its end is missing'}."
+        ) from error
+    except tf.errors.InvalidArgumentError as error:
+        found = re.search(rf"(\w+Error): ({_PLACE} .*?)\n+Traceback", str(error), re.DOTALL)
+        kind = getattr(errors, found[1], None) if found else None
+        if found and kind:
+            raise kind(found[2]) from None
+        record = re.search(rf"Name: ({_PLACE} .*?), Key: (.*?), Index: \d+\.\s+([^\[\n]*)", str(error))
+        if record:
+            raise LogicFileError(
+                f"{record[1]}: a record is not like the first one in '{record[2]}'. {record[3].strip()}"
+            ) from None
+        raise

@@ -8,6 +8,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from ltn._private import as_logic_errors
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.knowledge.data import (
     Data,
@@ -17,7 +18,6 @@ from ltn.knowledge.data import (
     read_dataset,
     with_weights,
 )
-from ltn.knowledge.streams import as_logic_errors
 from ltn.language import Signature
 
 

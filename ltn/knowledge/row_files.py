@@ -15,6 +15,7 @@ from typing import Any, NoReturn, Protocol
 
 import tensorflow as tf
 
+from ltn._private import as_logic_errors
 from ltn.checks import check_whole
 from ltn.errors import LogicFileError, LogicTypeError, LogicValueError
 from ltn.evaluation.groundings import PLACES
@@ -22,7 +23,6 @@ from ltn.files import name_of, unreadable
 from ltn.knowledge.data import check_names, domain_of
 from ltn.knowledge.places import name_table
 from ltn.knowledge.relation_rows import SEPARATORS, ending_of, no_individual
-from ltn.knowledge.streams import as_logic_errors
 from ltn.language import Domain, Signature
 from ltn.language.names import list_names, names_of
 

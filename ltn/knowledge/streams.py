@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import re
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import tensorflow as tf
 
 from ltn import errors
-from ltn.errors import LogicFileError
 from ltn.evaluation.bounds import are_inside
 from ltn.evaluation.groundings import ROW_WEIGHTS, are_places
 from ltn.knowledge import data as data_module
@@ -19,9 +15,6 @@ from ltn.knowledge.data import Data
 from ltn.knowledge.pairs import Pairs, check_pairs, columns_of
 from ltn.knowledge.places import check_places
 from ltn.language import Domain, Signature
-
-# What messages about a data set begin with.
-_PLACE = "In (?:batch|a batch|the file)"
 
 
 def checked(
@@ -32,7 +25,7 @@ def checked(
     Variables in `pairs` have the same number of rows; where rows have weights, all variables do.
 
     TensorFlow finds out which batch is wrong, and Python, which is slower, what is wrong with it.
-    `as_logic_errors` makes the error one of ours.
+    `_private.as_logic_errors` makes the error one of ours.
     """
 
     def check(number: tf.Tensor, batch: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
@@ -108,32 +101,3 @@ def _raise_for(
                 data_module.check_values(name, domain, values.numpy(), may_be_nan)
     except errors.LogicError as error:
         raise type(error)(f"In batch {number + 1} of the data set: {error}") from None
-
-
-@contextlib.contextmanager
-def as_logic_errors(ends: bool = False) -> Iterator[None]:
-    """Raise errors of data sets as what they were before TensorFlow wrapped them.
-
-    That data end which have an end, though Keras does not know it beforehand, is no reason to warn.
-    """
-    try:
-        with warnings.catch_warnings() if ends else contextlib.nullcontext():
-            if ends:
-                warnings.filterwarnings("ignore", "Your input ran out of data")
-            yield
-    except tf.errors.DataLossError as error:
-        what = re.search(r"(truncated|corrupted) record at \d+|inflate\(\) failed", str(error))
-        raise LogicFileError(
-            f"A file of the data set is damaged: {what[0] if what else 'its end is missing'}."
-        ) from error
-    except tf.errors.InvalidArgumentError as error:
-        found = re.search(rf"(\w+Error): ({_PLACE} .*?)\n+Traceback", str(error), re.DOTALL)
-        kind = getattr(errors, found[1], None) if found else None
-        if found and kind:
-            raise kind(found[2]) from None
-        record = re.search(rf"Name: ({_PLACE} .*?), Key: (.*?), Index: \d+\.\s+([^\[\n]*)", str(error))
-        if record:
-            raise LogicFileError(
-                f"{record[1]}: a record is not like the first one in '{record[2]}'. {record[3].strip()}"
-            ) from None
-        raise

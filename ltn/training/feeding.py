@@ -12,6 +12,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from ltn import _private
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.knowledge import data as data_module
 from ltn.knowledge import streams
@@ -40,7 +41,7 @@ def reading(fed: Arguments) -> contextlib.AbstractContextManager[None]:
     """In which Keras reads the data that it is fed with: errors in them are ours."""
     # An epoch is all batches of a data set, however many they are.
     ends = isinstance(fed["x"], tf.data.Dataset) and not (fed.get("steps_per_epoch") or fed.get("steps"))
-    return streams.as_logic_errors(ends)
+    return _private.as_logic_errors(ends)
 
 
 def introduce(callbacks: Any) -> Any:
