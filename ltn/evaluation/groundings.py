@@ -24,8 +24,7 @@ ROW_WEIGHTS = "row\nweights"
 # The type of a column of data that tells which individuals of their domain the rows are, by their places
 # among them, (k,); no other column has it.
 PLACES = tf.uint32
-# Where individuals come from: the kind, "data", "gathered" (the data of all replicas), "choice", "domain" or
-# "slice", and a name.
+# Whence individuals come: "data", "gathered" (of all replicas), "choice", "domain" or "slice"; and a name.
 Source = tuple[str, str]
 
 
