@@ -33,7 +33,7 @@ class Slicing:
     size: int
 
 
-class Batch(NamedTuple):
+class ClaimBatch(NamedTuple):
     """Claims that are evaluated together, on slices; without any at once."""
 
     claims: list[Claim]
@@ -58,7 +58,7 @@ class Batch(NamedTuple):
         return world._replace(groundings=groundings)
 
 
-def batches(planner: Planner, claims: Sequence[Claim], most: int) -> list[Batch]:
+def batches(planner: Planner, claims: Sequence[Claim], most: int) -> list[ClaimBatch]:
     """All claims, with at most `most` combinations of individuals at once.
 
     What a claim says of one combination of its outer variables is always evaluated whole, and so is what was
@@ -66,14 +66,14 @@ def batches(planner: Planner, claims: Sequence[Claim], most: int) -> list[Batch]
     """
     costs = [_Cost(planner, claim) for claim in claims]
     if sum(cost.besides() for cost in costs) <= most and not any(cost.is_long for cost in costs):
-        return [Batch(list(claims), [])]
+        return [ClaimBatch(list(claims), [])]
     whole: list[_Joint] = []
     joint: list[_Joint] = []
-    apart: list[Batch] = []
+    apart: list[ClaimBatch] = []
     for cost in costs:
         slicings = cost.slicings(most)
         if len(slicings) > 1:
-            apart.append(Batch([cost.claim], slicings))
+            apart.append(ClaimBatch([cost.claim], slicings))
             continue
         if slicings:
             joint.append(_Joint(cost, slicings[0]))
@@ -172,14 +172,14 @@ class _Joint:
         self._others += other._others
         return True
 
-    def batch(self, most: int) -> Batch:
+    def batch(self, most: int) -> ClaimBatch:
         """The claims with their slices."""
         claims = [cost.claim for cost, _ in self._members]
         if not self._variables:
-            return Batch(claims, [])
+            return ClaimBatch(claims, [])
         cost = self._members[0][0]
         size = cost.size(self._slicing.variables, most, self._others)
-        return Batch(claims, [Slicing(self._variables, self._slicing.count, size)])
+        return ClaimBatch(claims, [Slicing(self._variables, self._slicing.count, size)])
 
 
 def _join(parts: list[_Joint], takes: Callable[[_Joint, _Joint], bool]) -> list[_Joint]:

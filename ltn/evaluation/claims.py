@@ -25,7 +25,7 @@ from ltn.language import Binary, Node, Not, Quantifier
 from ltn.language.names import FORALL
 
 
-class Part(NamedTuple):
+class ClaimPart(NamedTuple):
     """The values of a formula within a claim, over some of the axes of the claim."""
 
     values: tf.Tensor
@@ -49,7 +49,7 @@ class Instances(NamedTuple):
     frame: dict[str, str]
     rows: dict[str, np.ndarray | None]
     are_claimed: bool
-    parts: dict[str, Part]
+    parts: dict[str, ClaimPart]
     whole: tf.Tensor | None = None
 
     @property
@@ -172,7 +172,7 @@ class ClaimPlan:
         """The instances of a claim, from the results that come next."""
         body, body_at = next(found)
         whole = next(found)[0] if self.has_wholes else None
-        parts = {text: Part(values, at.axes) for text in claim.parts for values, at in [next(found)]}
+        parts = {text: ClaimPart(values, at.axes) for text in claim.parts for values, at in [next(found)]}
         holds = [bool(next(found)[0]) for _ in range(guards)]
         sizes = {label: next(found)[0] for label in dict.fromkeys(frame.values())}
         rows: dict[str, np.ndarray | None] = {variable: next(found)[0].numpy() for variable in moved}

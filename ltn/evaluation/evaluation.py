@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from ltn.core import Formula, Proposition, Term, axes
 from ltn.core.symbols import Symbol
 from ltn.evaluation import chunks, crisp, formulas, replicas, runs, terms, tuples
-from ltn.evaluation.claim_slices import Batch, batches
+from ltn.evaluation.claim_slices import ClaimBatch, batches
 from ltn.evaluation.claims import Claim, ClaimPlan, Instances, plan_claims, read_claims
-from ltn.evaluation.definitions import with_relation
+from ltn.evaluation.crisp_definitions import with_relation
 from ltn.evaluation.footprint import slice_sizes
 from ltn.evaluation.groundings import Groundings
 from ltn.evaluation.plan import Execution, Options, Plan, Recent, Sampling, World, samples_in
@@ -277,7 +277,7 @@ class Evaluation:
         def planner(world: World) -> Planner:
             return Planner(world, settings, RULES, self.plans.memory)
 
-        whole = [Batch(claims, [])]
+        whole = [ClaimBatch(claims, [])]
         for batch in whole if most is None else batches(planner(world), claims, most):
             first = batch.first(world)
             key = (tuple(map(_of_claim, batch.claims)), most is None, self._key(first, settings, options))

@@ -43,7 +43,7 @@ _of_networks: weakref.WeakKeyDictionary[keras.Layer, int] = weakref.WeakKeyDicti
 
 
 @dataclass(frozen=True)
-class _Place:
+class _Position:
     """Where a part of a formula stands.
 
     Attributes:
@@ -119,7 +119,7 @@ class Footprint:
         """
         total = 0.0
         groups = {variable: group for group in self.groups for variable in group}
-        pending = [(self._node, _Place(groups, (), sizes or {}), self._front)]
+        pending = [(self._node, _Position(groups, (), sizes or {}), self._front)]
         seen: set[tuple[int, int]] = set()
         places = [pending[0][1]]  # kept, so that no other one has its id
         while pending:
@@ -148,7 +148,7 @@ class Footprint:
                 rows = math.ceil(rows / 2)
         return max(rows, 1)
 
-    def _within(self, node: Quantifier, place: _Place, sliced: bool) -> _Place:
+    def _within(self, node: Quantifier, place: _Position, sliced: bool) -> _Position:
         groups = {**place.groups, **{variable: group for group in node.groups for variable in group}}
         inner = replace(place, groups=groups)
         share = self._shares.get(node, 1.0)
@@ -161,7 +161,7 @@ class Footprint:
             inner = replace(inner, sizes={**place.sizes, longest: 1})
         return inner
 
-    def _combinations(self, axes: frozenset[Group], place: _Place) -> float:
+    def _combinations(self, axes: frozenset[Group], place: _Position) -> float:
         """How many combinations of individuals on some axes there are, or of tuples that they are part of."""
         count = self._product(axes, place)
         for drawn, share in place.tuples:
@@ -169,10 +169,10 @@ class Footprint:
                 count = min(count, share * self._product(axes | drawn, place))
         return count
 
-    def _product(self, axes: Iterable[Group], place: _Place) -> float:
+    def _product(self, axes: Iterable[Group], place: _Position) -> float:
         return float(math.prod(self.size(axis, place.sizes) for axis in axes))
 
-    def _own(self, node: Node, place: _Place) -> float:
+    def _own(self, node: Node, place: _Position) -> float:
         """The bytes of a part itself, without those below it."""
         planner = self._planner
         count = self._combinations(place.axes(planner.free(node)), place)

@@ -53,7 +53,7 @@ def distinct(numbers: Column) -> Column:
     return ascending[np.concatenate([[True], ascending[1:] != ascending[:-1]])]
 
 
-class Rows(NamedTuple):
+class JoinRows(NamedTuple):
     """Some rows of a join, as far as its variables were taken; at first one row without columns."""
 
     height: int
@@ -107,7 +107,7 @@ class _Index:
         """How many values there are for what the table knows."""
         return len(self.values) / max(int(np.count_nonzero(self._counts)), 1)
 
-    def groups(self, rows: Rows) -> Column:
+    def groups(self, rows: JoinRows) -> Column:
         """The group of values that each row has."""
         return self._numbers.of([rows.columns[each] for each in self._given], rows.height)
 
@@ -125,7 +125,7 @@ class _Index:
         return found
 
 
-class Step:
+class JoinStep:
     """A variable that rows get: its values are those that all tables with it have for a row."""
 
     def __init__(self, name: Hashable, indexes: Sequence[_Index], filters: Sequence[Filter] = ()):
@@ -138,7 +138,7 @@ class Step:
         """Whether nothing filters the values of one table."""
         return len(self.indexes) == 1 and not self.filters
 
-    def candidates(self, rows: Rows) -> Candidates:
+    def candidates(self, rows: JoinRows) -> Candidates:
         """The values that rows may have."""
         return Candidates(self, rows)
 
@@ -151,7 +151,7 @@ class Candidates:
         count: how many there are of all rows.
     """
 
-    def __init__(self, step: Step, rows: Rows):
+    def __init__(self, step: JoinStep, rows: JoinRows):
         self._step = step
         self._rows = rows
         self._groups = [index.groups(rows) for index in step.indexes]
@@ -166,7 +166,7 @@ class Candidates:
         self._ends = np.cumsum(self.counts)
         self.count = int(self._ends[-1]) if rows.height else 0
 
-    def take(self, places: Column) -> Rows:
+    def take(self, places: Column) -> JoinRows:
         """Of the candidates at some places, those that all tables and filters allow."""
         step, row = self._step, np.searchsorted(self._ends, places, side="right")
         at = self.starts[row] + places - (self._ends[row] - self.counts[row])
@@ -186,19 +186,19 @@ class Candidates:
         for each in step.filters if len(values) else ():
             holds = each.holds(columns)
             columns = {name: column[holds] for name, column in columns.items()}
-        return Rows(len(columns[step.name]), columns)
+        return JoinRows(len(columns[step.name]), columns)
 
 
 def in_order(
     tables: Sequence[JoinTable], filters: Sequence[Filter] = (), first: Collection[Hashable] = ()
-) -> list[Step]:
+) -> list[JoinStep]:
     """The variables, each as soon as it has the fewest values for some rows of what comes before it.
 
     Those of `first` come before the others.
     """
     known: dict[Any, _Index] = {}
 
-    def step_of(name: Hashable) -> Step:
+    def step_of(name: Hashable) -> JoinStep:
         indexes = []
         for number, table in enumerate(tables):
             if name in table.columns:
@@ -208,12 +208,14 @@ def in_order(
                     known[key] = _Index(table, given, name)
                 indexes.append(known[key])
         there = {*sample.columns, name}
-        return Step(name, indexes, [f for f in filters if name in f.columns and there.issuperset(f.columns)])
+        return JoinStep(
+            name, indexes, [f for f in filters if name in f.columns and there.issuperset(f.columns)]
+        )
 
-    def values_of(step: Step) -> tuple[float, float]:
+    def values_of(step: JoinStep) -> tuple[float, float]:
         return step.candidates(sample).count, min(index.average for index in step.indexes)
 
-    steps, sample = [], Rows(1, Columns())
+    steps, sample = [], JoinRows(1, Columns())
     rest = list(dict.fromkeys(name for table in tables for name in table.columns))
     while rest:
         # What shares no table with the rows so far comes last.

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from ltn.errors import LogicValueError
-from ltn.evaluation.join_steps import Columns, Filter, JoinTable, Rows, Step, in_order
+from ltn.evaluation.join_steps import Columns, Filter, JoinRows, JoinStep, JoinTable, in_order
 
 # The most rows that a join has: memory must hold them.
 MOST_ROWS = 2**27
@@ -39,12 +39,12 @@ def join(tables: Sequence[JoinTable], filters: Sequence[Filter] = ()) -> JoinTab
     return make(in_order(tables, filters), tables)
 
 
-def make(steps: Sequence[Step], tables: Sequence[JoinTable]) -> JoinTable:
+def make(steps: Sequence[JoinStep], tables: Sequence[JoinTable]) -> JoinTable:
     """The rows that have the variables of some steps."""
     *others, last = steps
 
-    def blocks() -> Iterator[Rows]:
-        found: Iterable[Rows] = [Rows(1, {})]
+    def blocks() -> Iterator[JoinRows]:
+        found: Iterable[JoinRows] = [JoinRows(1, {})]
         for step in others:
             found = _extended(found, step, tables)
         yield from found
@@ -64,7 +64,7 @@ def make(steps: Sequence[Step], tables: Sequence[JoinTable]) -> JoinTable:
     return JoinTable(" & ".join(table.name for table in tables), _together(parts, taken))
 
 
-def _extended(found: Iterable[Rows], step: Step, tables: Sequence[JoinTable]) -> Iterator[Rows]:
+def _extended(found: Iterable[JoinRows], step: JoinStep, tables: Sequence[JoinTable]) -> Iterator[JoinRows]:
     """The rows with a further variable, in blocks."""
     seen = 0
     for rows in found:

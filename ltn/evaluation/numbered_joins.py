@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from ltn.evaluation.join_steps import JoinTable, Rows, in_order
+from ltn.evaluation.join_steps import JoinRows, JoinTable, in_order
 from ltn.evaluation.joins import make
 from ltn.evaluation.tuples import unravel
 
@@ -75,7 +75,7 @@ class _Part:
         self.columns = dict(rows.columns)
         self._starts, self._counts = np.arange(rows.height), np.ones(rows.height, np.int64)
         if self._last is not None:
-            candidates = self._last.candidates(Rows(rows.height, self.columns))
+            candidates = self._last.candidates(JoinRows(rows.height, self.columns))
             self._starts, self._counts = candidates.starts, candidates.counts
         self.count = int(self._counts.sum())
 

@@ -34,7 +34,7 @@ from ltn.evaluation.planner import IndexOn, Planner, Rule, SizeOf, TuplesOf
 from ltn.evaluation.tuples import ravel, unravel
 from ltn.language import Node
 from ltn.language.quantifier import draws_samples
-from ltn.language.samples import with_sample_outside, with_samples
+from ltn.language.sampling import with_sample_outside, with_samples
 
 # Numbers of combinations stay below, so that an int64 holds them.
 _MOST = 2**62

@@ -34,7 +34,7 @@ BLOCK = 4096
 AT_ONCE = 8
 
 
-class _Theory(Protocol):
+class _DistributedTheory(Protocol):
     @property
     def signature(self) -> Signature: ...
 
@@ -43,7 +43,7 @@ class _Theory(Protocol):
 
 
 def rows(
-    theory: _Theory,
+    theory: _DistributedTheory,
     files: Any,
     variables: str | Sequence[str],
     *,

@@ -30,7 +30,7 @@ _BYTES = 2**10
 Columns = Mapping[str, NDArray[Any]]
 
 
-class Rows:
+class RowCounts:
     """In how many violations each row of the data takes part.
 
     Attributes:
@@ -88,7 +88,7 @@ class Tally:
         """The share of the groundings that is violated: 0 of none, not a number where truths are not."""
         return math.nan if self.unknown else self.violations / max(self.groundings, 1)
 
-    def add(self, found: Instances, space: Space, threshold: float, rows: Rows) -> None:
+    def add(self, found: Instances, space: Space, threshold: float, rows: RowCounts) -> None:
         """Count the groundings of a slice, and keep the worst violations so far."""
         self.variables, self.value = tuple(found.frame), found.whole
         if not found.are_claimed:
@@ -143,7 +143,7 @@ def tallies(
     threshold: float = THRESHOLD,
     limit: int | None = 0,
     most: int | None = None,
-) -> tuple[list[Tally], Rows]:
+) -> tuple[list[Tally], RowCounts]:
     """What was found of each axiom, and of the rows of the data.
 
     Args:
@@ -155,7 +155,7 @@ def tallies(
         most: how many combinations of individuals are evaluated at once; None for all, and then the tallies
             have the values of the axioms too.
     """
-    found, rows = [Tally(limit) for _ in axioms], Rows(evaluation.groundings)
+    found, rows = [Tally(limit) for _ in axioms], RowCounts(evaluation.groundings)
     written = [(place, axiom.tree) for place, axiom in enumerate(axioms) if axiom.tree is not None]
     options = [options_of(axioms[place]) for place, _ in written]
     space = evaluation.space

@@ -16,13 +16,13 @@ Clause = frozenset[int]
 MOST_CLAUSES = 4096
 
 
-class Literal(NamedTuple):
+class SignedAtom(NamedTuple):
     """An atom, or its negation."""
 
     number: int
 
 
-class Known(NamedTuple):
+class Fact(NamedTuple):
     """What is known to be true or false of each combination of individuals: the number of the fact."""
 
     number: int
@@ -44,21 +44,21 @@ class Counted(NamedTuple):
     fails: tuple[Expression, ...]
 
 
-Expression = Literal | Known | Several | Counted
+Expression = SignedAtom | Fact | Several | Counted
 
 
 def clauses_of(expression: Expression, known: Sequence[bool]) -> list[Clause]:
     """The clauses of an expression, whose conjunction it is; none if it is true, an empty one if false.
 
-    >>> both = Several(True, (Literal(1), Known(0)))
-    >>> clauses_of(Several(False, (both, Literal(-2))), [True])
+    >>> both = Several(True, (SignedAtom(1), Fact(0)))
+    >>> clauses_of(Several(False, (both, SignedAtom(-2))), [True])
     [frozenset({1, -2})]
-    >>> clauses_of(Several(False, (both, Literal(-2))), [False])
+    >>> clauses_of(Several(False, (both, SignedAtom(-2))), [False])
     [frozenset({-2})]
     """
-    if isinstance(expression, Literal):
+    if isinstance(expression, SignedAtom):
         return [frozenset((expression.number,))]
-    if isinstance(expression, Known):
+    if isinstance(expression, Fact):
         return [] if known[expression.number] else [frozenset()]
     if isinstance(expression, Counted):
         return _counted(expression, known)

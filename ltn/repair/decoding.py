@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ltn.errors import LogicValueError
+from ltn.repair.labelling import satisfy
 from ltn.repair.logics import Truths
 from ltn.repair.patterns import Pattern
-from ltn.repair.search import satisfy
 
 # Truths nearer than this to 0 and 1 count as this far, so that their logarithms are finite.
 _NEAREST = 1e-7

@@ -13,11 +13,11 @@ from ltn.checks import check_choice, check_layer_name, check_whole
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.questions import Knowledge
-from ltn.repair.grounding import chosen
 from ltn.repair.order import Order
 from ltn.repair.parallel import Refinement
 from ltn.repair.repair import check_q
 from ltn.repair.row_rules import RowRules
+from ltn.repair.rules import chosen
 
 # Of outputs for each row the nearest ones take a search, which no graph has.
 DIRECTIONS = ("raise", "lower")

@@ -34,7 +34,7 @@ MOST_OUTPUTS = 2**27
 
 
 @dataclass(frozen=True)
-class Table:
+class OutputTable:
     """The outputs of one predicate: the first of them, and how many individuals each argument has."""
 
     start: int
@@ -83,14 +83,14 @@ class Outputs:
         self.places = {
             name: np.searchsorted(self._members[pool], places) for name, (pool, places) in self._of.items()
         }
-        self.tables: dict[Block, Table] = {}
+        self.tables: dict[Block, OutputTable] = {}
         self.first: dict[Block, Node] = {}
         self.count = 0
         for atom in atoms:
             block = self.block(atom)
             if block not in self.tables:
                 sizes = tuple(len(self._members[pool]) for pool in block[1])
-                self.tables[block], self.first[block] = Table(self.count, sizes), atom
+                self.tables[block], self.first[block] = OutputTable(self.count, sizes), atom
                 self.count += math.prod(sizes)
         if self.count > MOST_OUTPUTS:
             raise LogicValueError(

@@ -15,10 +15,10 @@ from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.data import Data
 from ltn.knowledge.questions import Knowledge, Question
 from ltn.repair.decoding import Decoder
-from ltn.repair.grounding import chosen, ground
 from ltn.repair.logics import logic_of
 from ltn.repair.order import DIRECTIONS
 from ltn.repair.repaired import Repaired
+from ltn.repair.rules import chosen, ground
 from ltn.repair.solving import Aim, solve
 from ltn.semantics import BaseSemantics
 

@@ -13,8 +13,8 @@ from ltn.errors import LogicValueError
 from ltn.language import Node, parse
 from ltn.language.names import list_names
 from ltn.repair.clauses import Numbers
-from ltn.repair.grounding import Rules
 from ltn.repair.outputs import Block
+from ltn.repair.rules import Rules
 from ltn.repair.solving import Aim, Floats, Solution, causes
 
 

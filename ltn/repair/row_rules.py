@@ -18,8 +18,8 @@ from ltn.knowledge.questions import Knowledge, Question
 from ltn.language import Domain
 from ltn.language.forms import check_form
 from ltn.language.names import list_names
-from ltn.repair.grounding import Rules, ground
 from ltn.repair.logics import LOGICS, logic_of
+from ltn.repair.rules import Rules, ground
 
 _FORM = {"columns": int, "pairs": [[int]], "clauses": [[int]], "logic": str}
 

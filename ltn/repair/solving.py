@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ltn.repair.clauses import Clauses, Numbers
+from ltn.repair.labelling import least_conflict, satisfy
 from ltn.repair.logics import Logic, Truths
 from ltn.repair.patterns import Group, Pattern, components, groups_of
 from ltn.repair.refining import move_towards, refine
-from ltn.repair.search import least_conflict, satisfy
 
 Floats = NDArray[np.float32]
 # What repairs rows of a pattern, (rows, atoms); rows that it cannot are left as they come.

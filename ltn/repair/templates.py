@@ -12,7 +12,7 @@ from ltn.evaluation.planner import Memory, Planner, Settings
 from ltn.language import And, Apply, Binary, Comparison, Name, Node, Not, Or, Quantifier, negation_normal_form
 from ltn.language.names import FORALL, QUANTIFIERS
 from ltn.language.tree import fold
-from ltn.repair.conjunctive import Counted, Expression, Known, Literal, Several
+from ltn.repair.conjunctive import Counted, Expression, Fact, Several, SignedAtom
 
 # The most atoms and facts that the formula for one combination of individuals has.
 _MOST_LEAVES = 100_000
@@ -61,7 +61,7 @@ def parts_of(node: Node) -> Iterator[tuple[list[Quantifier], Node]]:
 _Tree = Any
 
 
-class Reader:
+class BodyReader:
     """Reads the bodies of parts.
 
     Args:
@@ -93,9 +93,9 @@ class Reader:
                     holds=tuple(map(number, tree.holds)), fails=tuple(map(number, tree.fails))
                 )
             if tree.is_fact:
-                return Known(facts.setdefault(tree, len(facts)))
+                return Fact(facts.setdefault(tree, len(facts)))
             place = 1 + atoms.setdefault(tree._replace(negated=False), len(atoms))
-            return Literal(-place if tree.negated else place)
+            return SignedAtom(-place if tree.negated else place)
 
         expression = number(self._read(negation_normal_form(body)))
         return Template(expression, list(atoms), list(facts))

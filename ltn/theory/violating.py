@@ -17,10 +17,10 @@ from ltn.knowledge import questions
 from ltn.knowledge.axioms import Axiom
 from ltn.knowledge.data import Data
 from ltn.knowledge.questions import Question
-from ltn.knowledge.tallies import THRESHOLD, Rows, Tally, combinations_within, tallies
+from ltn.knowledge.tallies import THRESHOLD, RowCounts, Tally, combinations_within, tallies
 from ltn.semantics import BaseSemantics
 from ltn.theory.reports import ReportedTheory
-from ltn.theory.violations import Found, Violations
+from ltn.theory.violations import ViolationCounts, Violations
 
 # The columns that are no variables.
 _OWN = ("axiom", "truth", "atoms")
@@ -101,7 +101,7 @@ def violations(
     for tally, part in zip(found, kept if limit is None else _share_out(limit, kept), strict=True):
         tally.keep(part)
     names = pd.Index([axiom.name for axiom in axioms], name="axiom")
-    counted = Found(
+    counted = ViolationCounts(
         float(threshold),
         pd.Series([tally.violations for tally in found], names, name="violations"),
         pd.Series([tally.groundings for tally in found], names, name="groundings"),
@@ -177,7 +177,7 @@ def _series(cells: list[Any]) -> pd.Series:
     return pd.Series(cells, dtype=None if cells else object)
 
 
-def _by_row(rows: Rows, data: Any) -> pd.Series | None:
+def _by_row(rows: RowCounts, data: Any) -> pd.Series | None:
     if rows.counts is None:
         return None
     index = data.index if isinstance(data, pd.DataFrame) else pd.RangeIndex(len(rows.counts))

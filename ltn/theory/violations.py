@@ -15,7 +15,7 @@ from ltn.markup import bar, element, frame_table
 _LEAST, _WIDTH = 12, 80
 
 
-class Found(NamedTuple):
+class ViolationCounts(NamedTuple):
     """What the violations of a theory are counted as, also of those that the table has no room for.
 
     Attributes:
@@ -57,10 +57,10 @@ class Violations(pd.DataFrame):
 
     # Kept where the table is pickled.
     _metadata: ClassVar[list[str]] = ["found"]
-    found: Found
+    found: ViolationCounts
 
     @classmethod
-    def of(cls, columns: Mapping[str, Any], found: Found) -> Violations:
+    def of(cls, columns: Mapping[str, Any], found: ViolationCounts) -> Violations:
         """The table of some columns."""
         table = cls(columns)
         table.found = found

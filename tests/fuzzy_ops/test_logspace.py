@@ -137,7 +137,7 @@ class TestAggregators:
     @pytest.mark.parametrize(
         ("operator", "definition"),
         [(fo.Aggreg_LogMeanExp(), ref.log_mean_exp), (fo.Aggreg_LogSumOdds(), ref.log_sum_odds)],
-        ids=str,
+        ids=["mean", "odds"],
     )
     def test_the_gradient_of_p(self, operator: Any, definition: Callable[[float], ref.Aggregator]) -> None:
         xs = np.array([-0.5, -3.0, -1e4], np.float32)

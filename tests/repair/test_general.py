@@ -7,8 +7,8 @@ from hypothesis import given
 
 import ltn
 from ltn.repair.decoding import Decoder
+from ltn.repair.labelling import least_conflict, satisfy
 from ltn.repair.logics import logic_of
-from ltn.repair.search import least_conflict, satisfy
 from ltn.repair.solving import Aim, Solution, solve
 from tests.repair.rules import Literals, clauses_from, is_satisfied, labels_of, repaired, theory_of, truth
 
@@ -110,7 +110,7 @@ def test_facts_may_exclude_a_rule_alone() -> None:
 
 
 def test_what_a_search_does_not_decide_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ltn.repair.search.MOST_DECISIONS", 0)
+    monkeypatch.setattr("ltn.repair.labelling.MOST_DECISIONS", 0)
     # Of both truths of a and b each combination is excluded: no clause forces anything at first.
     signs = ["", "~"]
     theory = theory_of(

@@ -7,7 +7,7 @@ import pytest
 import ltn
 from ltn.knowledge import questions
 from ltn.knowledge.questions import Question
-from ltn.repair.grounding import Rules, ground
+from ltn.repair.rules import Rules, ground
 from tests.repair.rules import NAMES, theory_of
 
 AXIOMS = """\

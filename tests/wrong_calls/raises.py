@@ -87,7 +87,11 @@ ELSEWHERE = [
         "evaluation/test_samples.py::test_of_a_join_that_memory_does_not_hold",
     ),
     *(
-        ("evaluation/definitions.py", piece, "theory/test_definitions_in_guards.py::test_others_are_refused")
+        (
+            "evaluation/crisp_definitions.py",
+            piece,
+            "theory/test_definitions_in_guards.py::test_others_are_refused",
+        )
         for piece in ("come with data", "compares what is learned")
     ),
     (

@@ -16,7 +16,7 @@ MOST_DECISIONS = 100_000
 _MOST_IN_CONFLICT = 200
 
 
-class Found(NamedTuple):
+class Labelling(NamedTuple):
     """What a search found.
 
     Attributes:
@@ -28,7 +28,7 @@ class Found(NamedTuple):
     conflict: list[int] | None
 
 
-def satisfy(clauses: Clauses, count: int, truths: Sequence[float]) -> Found:
+def satisfy(clauses: Clauses, count: int, truths: Sequence[float]) -> Labelling:
     """Labels that satisfy clauses: those of the truths, the surest first, where nothing forces others.
 
     Davis, Putnam, Logemann and Loveland's search, with unit propagation and without recursion.
@@ -55,7 +55,7 @@ def least_conflict(clauses: Clauses, count: int, conflict: Sequence[int]) -> lis
     return left
 
 
-def _search(literals: dict[int, list[tuple[int, bool]]], count: int, truths: Sequence[float]) -> Found:
+def _search(literals: dict[int, list[tuple[int, bool]]], count: int, truths: Sequence[float]) -> Labelling:
     inside: list[list[int]] = [[] for _ in range(count)]
     for clause, own in literals.items():
         for atom, _ in own:
@@ -80,11 +80,11 @@ def _search(literals: dict[int, list[tuple[int, bool]]], count: int, truths: Seq
             pending.clear()
             taken_back += 1
             if taken_back > MOST_DECISIONS:
-                return Found(None, None)
+                return Labelling(None, None)
             while decisions and decisions[-1][1] is None:
                 decisions.pop()
             if not decisions:
-                return Found(None, sorted(used))
+                return Labelling(None, sorted(used))
             length, other = decisions.pop()
             for atom in trail[length:]:
                 value[atom] = None
@@ -95,7 +95,7 @@ def _search(literals: dict[int, list[tuple[int, bool]]], count: int, truths: Seq
             continue
         free = next((atom for atom in by_sureness if value[atom] is None and inside[atom]), None)
         if free is None:
-            return Found(np.array([bool(each) for each in value]), None)
+            return Labelling(np.array([bool(each) for each in value]), None)
         is_true = truths[free] >= 0.5
         decisions.append((len(trail), (free, not is_true)))
         assign(free, is_true)

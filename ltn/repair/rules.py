@@ -29,7 +29,7 @@ from ltn.language import Name, Node, Quantifier
 from ltn.repair.clauses import Clauses, Numbers
 from ltn.repair.conjunctive import clauses_of
 from ltn.repair.outputs import Outputs
-from ltn.repair.templates import Leaf, Reader, Template, parts_of
+from ltn.repair.templates import BodyReader, Leaf, Template, parts_of
 
 # The most combinations of individuals that a part is about.
 _MOST_COMBINATIONS = 2**26
@@ -38,7 +38,7 @@ _MOST_KNOWN = 2**28
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class RulePart:
     """A part of an axiom: what is said of each combination of individuals.
 
     Attributes:
@@ -64,7 +64,7 @@ class Rules(NamedTuple):
 
     clauses: Clauses
     outputs: Outputs
-    parts: list[Part]
+    parts: list[RulePart]
     world: World
 
     def describe(self, clause: int) -> tuple[str, tuple[Any, ...]]:
@@ -101,12 +101,12 @@ def ground(evaluation: Evaluation, axioms: Sequence[Axiom]) -> Rules:
     trees = [axiom.tree for axiom in axioms if axiom.tree is not None]
     world, nodes = evaluation.write_out(trees)
     world = world._replace(space=TruthSpace(world.space.semantics))
-    reader = Reader(world, evaluation.plans.memory)
+    reader = BodyReader(world, evaluation.plans.memory)
     found: list[tuple[Axiom, list[Quantifier], Template]] = []
     for axiom, node in zip(axioms, nodes, strict=True):
         found += [(axiom, *each) for each in _naming(axiom, partial(_read, reader, node))]
     outputs = Outputs(world, list(dict.fromkeys(leaf.node for _, _, each in found for leaf in each.atoms)))
-    parts: list[Part] = []
+    parts: list[RulePart] = []
     batches: list[tuple[Numbers, NDArray[np.bool_], int, Numbers]] = []
     for axiom, front, template in found:
         make = partial(_ground, evaluation, world, outputs, front, template)
@@ -117,11 +117,11 @@ def ground(evaluation: Evaluation, axioms: Sequence[Axiom]) -> Rules:
             *(leaf.node for leaf in template.facts),
         ]
         names = (node.name for fact in crisp for node in fact.walk() if isinstance(node, Name))
-        parts.append(Part(axiom, variables, frozenset(names)))
+        parts.append(RulePart(axiom, variables, frozenset(names)))
     return Rules(Clauses.of(batches), outputs, parts, world)
 
 
-def _read(reader: Reader, node: Node) -> list[tuple[list[Quantifier], Template]]:
+def _read(reader: BodyReader, node: Node) -> list[tuple[list[Quantifier], Template]]:
     return [(front, reader.template(front, body)) for front, body in parts_of(node)]
 
 
