@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import tensorflow as tf
@@ -13,7 +13,7 @@ import tensorflow as tf
 from ltn.core import Variable
 from ltn.errors import LogicValueError
 from ltn.evaluation import replicas
-from ltn.evaluation.individuals import Individuals
+from ltn.evaluation.individuals import Choice, Individuals
 from ltn.language import Domain, Signature
 
 _in_force: contextvars.ContextVar[Groundings | None] = contextvars.ContextVar("groundings", default=None)
@@ -26,29 +26,6 @@ ROW_WEIGHTS = "row\nweights"
 PLACES = tf.uint32
 # Whence individuals come: "data", "gathered" (of all replicas), "choice", "domain" or "slice"; and a name.
 Source = tuple[str, str]
-
-
-class Choice(NamedTuple):
-    """The individuals that a variable was declared to range over: named constants, or features."""
-
-    names: tuple[str, ...]
-    features: tf.Tensor | None = None
-
-    def get_config(self) -> dict[str, Any]:
-        """The choice for JSON; float32 is restored exactly."""
-        if self.features is None:
-            return {"names": list(self.names), "features": None}
-        # Of no individuals, the list does not tell the shape.
-        return {"names": [], "features": self.features.numpy().tolist(), "shape": list(self.features.shape)}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Choice:
-        """The choice that `get_config` wrote."""
-        if config["features"] is None:
-            return cls(tuple(config["names"]))
-        features = np.asarray(config["features"], np.float32)
-        # Older files have no shape.
-        return cls((), tf.constant(features.reshape(config.get("shape", features.shape))))
 
 
 def are_places(column: tf.Tensor) -> bool:
@@ -316,7 +293,11 @@ class Groundings:
         """The features of the individuals in a column of data."""
         if not are_places(column):
             return column
-        places, tables = tf.cast(column, tf.int32), self._tables_of(domain)
+        return self.rows(domain, tf.cast(column, tf.int32))
+
+    def rows(self, domain: Domain, places: tf.Tensor) -> tf.Tensor:
+        """Some of the individuals of a domain, (k, *features)."""
+        tables = self._tables_of(domain)
         if domain.features is None and len(tables) == 1:
             # Its gradient is sparse: one row for each place.
             return tables[0].rows(places)

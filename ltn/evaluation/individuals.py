@@ -1,9 +1,9 @@
-"""Constants of a theory: the rows of one weight."""
+"""Individuals that are declared: constants, the rows of one weight; and the choice of a variable."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import keras
 import numpy as np
@@ -15,6 +15,29 @@ from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.bounds import constraint_of
 from ltn.language import Domain
 from ltn.language.names import list_names
+
+
+class Choice(NamedTuple):
+    """The individuals that a variable was declared to range over: named constants, or features."""
+
+    names: tuple[str, ...]
+    features: tf.Tensor | None = None
+
+    def get_config(self) -> dict[str, Any]:
+        """The choice for JSON; float32 is restored exactly."""
+        if self.features is None:
+            return {"names": list(self.names), "features": None}
+        # Of no individuals, the list does not tell the shape.
+        return {"names": [], "features": self.features.numpy().tolist(), "shape": list(self.features.shape)}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Choice:
+        """The choice that `get_config` wrote."""
+        if config["features"] is None:
+            return cls(tuple(config["names"]))
+        features = np.asarray(config["features"], np.float32)
+        # Older files have no shape.
+        return cls((), tf.constant(features.reshape(config.get("shape", features.shape))))
 
 
 class Individuals(keras.Layer):

@@ -133,9 +133,7 @@ def plan_term(planner: Planner, request: TermIn) -> Rule:
         case Name() if node.name in planner.signature.constants:
             return planner.add(ConstantOf(node.name))
         case Name():
-            base = planner.frames.base(frame)
-            rows = tuples.add_individuals(planner, node.name)
-            return (yield from tuples.lift(planner, Value(rows.place, (base[node.name],)), base, frame))
+            return (yield from tuples.plan_individuals(planner, node.name, frame))
         case Negative():
             return planner.add(Negate((yield planner.term(node.operand, frame))))
         case Arithmetic():

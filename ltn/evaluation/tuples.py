@@ -183,6 +183,51 @@ class Read(Step):
         return f"read at {self.label}"
 
 
+@dataclass(frozen=True)
+class ReadFew(Step):
+    """A few of the individuals of a domain: the gradients of learned ones reach their rows alone."""
+
+    source: tuple[str, str]
+    variable: str = field(compare=False)
+    label: str
+    index: Value
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        return (self.label,)
+
+    def compute(self, execution: Execution) -> tf.Tensor:
+        groundings = execution.world.groundings
+        domain = groundings.signature.variables[self.variable]
+        return as_float_tensor(groundings.rows(domain, execution[self.index]))
+
+    def describe(self) -> str:
+        return f"individuals of {self.variable} read at {self.label}"
+
+
+def plan_individuals(planner: Planner, variable: str, frame: Frame) -> Rule:
+    """The individuals of a variable, on its axis of a frame."""
+    low = planner.frames.base(frame)
+    axis, label = low[variable], frame[variable]
+    source = planner.groundings.source(variable)
+    if source is not None and source[0] == "domain" and _reads_few(planner, label, axis):
+        return planner.add(ReadFew(source, variable, label, (yield IndexOn(label, variable, axis))))
+    whole = add_individuals(planner, variable)
+    return (yield from lift(planner, Value(whole.place, (axis,)), low, frame))
+
+
+def _reads_few(planner: Planner, label: str, axis: str) -> bool:
+    """Whether fewer individuals are read at tuples than there are on their first axis."""
+    found, size = planner.frames.tuples(label), planner.frames.size(axis)
+    if found is None or size is None:
+        return False
+    if found.drawn is not None:
+        return found.drawn.most < size
+    if found.known is not None and found.is_known:
+        return len(next(iter(found.known.values()))) < size
+    return False
+
+
 def add_individuals(planner: Planner, variable: str) -> Value:
     """The individuals of a variable, without an axis."""
     source = planner.groundings.source(variable)

@@ -13,8 +13,8 @@ from ltn.core import Function, Predicate, Proposition
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicTypeError, LogicValueError
 from ltn.evaluation.evaluation import Evaluation, Plans
-from ltn.evaluation.groundings import Choice, DeclaredVariable, Groundings, LabelledData
-from ltn.evaluation.individuals import Individual, Individuals
+from ltn.evaluation.groundings import DeclaredVariable, Groundings, LabelledData
+from ltn.evaluation.individuals import Choice, Individual, Individuals
 from ltn.evaluation.plan import Sampling
 from ltn.evaluation.relations import Relation, Rows
 from ltn.evaluation.spaces import Space

@@ -15,8 +15,8 @@ from ltn.checks import check_layer_name, check_whole
 from ltn.core import Proposition
 from ltn.core.symbols import Symbol
 from ltn.errors import LogicError, LogicTypeError, LogicValueError
-from ltn.evaluation.groundings import Choice, DeclaredVariable
-from ltn.evaluation.individuals import Individuals
+from ltn.evaluation.groundings import DeclaredVariable
+from ltn.evaluation.individuals import Choice, Individuals
 from ltn.evaluation.relations import Relation
 from ltn.evaluation.spaces import Space
 from ltn.files import describe

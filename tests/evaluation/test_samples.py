@@ -330,6 +330,33 @@ def test_plans_tell_the_sample_and_networks_run_on_the_fewest_rows() -> None:
     assert theory.plan(known).rows == {"R": len({x for x, _ in KNOWS}), "Q": 9}
 
 
+@pytest.mark.parametrize("guard", ["", "where knows(x, y)", "where ~knows(x, y)"])
+def test_gradients_reach_the_drawn_rows_of_a_learned_table_alone(
+    guard: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gradient(of: int) -> Any:
+        keras.utils.set_random_seed(3)
+        theory = ltn.Theory("product")
+        things = theory.domain("things", shape=3)
+        theory.constants([f"c{number}" for number in range(50)], things, trainable=True)
+        theory.variables("x, y", things)
+        theory.relation("knows", (things, things), [(n, (7 * n + 3) % 50) for n in range(50)])
+        theory.predicate("P", (things, things), ltn.Predicate.MLP([3, 3], (4,)))
+        theory.axiom(f"forall[sample={of}] x, y {guard}: P(x, y)")
+        [own] = theory.individuals
+        with tf.GradientTape() as tape:
+            truth = theory({}, training=True)["satisfaction"]
+        return tape.gradient(truth, own.table.value)
+
+    few = gradient(of=4)
+    assert isinstance(few, tf.IndexedSlices)
+    assert len(few.indices) <= 2 * 4
+    # Many are added up in a table of all.
+    assert isinstance(gradient(of=60), tf.Tensor)
+    monkeypatch.setattr("ltn.evaluation.tuples._reads_few", lambda *_: False)
+    assert_close(tf.convert_to_tensor(few), gradient(of=4))
+
+
 def test_a_large_space_takes_the_memory_of_the_sample() -> None:
     count = 100_000
     theory = ltn.Theory("stable_product")

@@ -419,7 +419,7 @@ def test_networks_run_once_for_each_individual_in_the_tuples_of_every_guard() ->
         ("forall[sample=2999] a, b where few(a) & cites(a, b): P(a) & P(b)", starts | ends),
     ):
         seen.clear()
-        theory.query(text, sample=2999)
+        theory.query(text, sample=2999 if "sample" in text else None)
         assert sum(seen) == len(expected), text
 
 
