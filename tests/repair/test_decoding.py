@@ -33,6 +33,38 @@ def test_counts_leave_the_best_of_all_labels(count: str, allowed: list[int]) -> 
     assert repaired(theory, rows, decode="crisp").tolist() == best
 
 
+def test_it_finds_the_labels_of_a_decoder_by_hand_without_being_told_which_are_allowed() -> None:
+    """Ten digits and their attributes: of two to the fifteen label vectors the rules leave ten."""
+    digits = [f"d{number}" for number in range(10)]
+    members = {
+        "even": (0, 2, 4, 6, 8),
+        "prime": (2, 3, 5, 7),
+        "small": (0, 1, 2, 3, 4),
+        "square": (0, 1, 4, 9),
+        "round": (0, 6, 8, 9),
+    }
+    has = np.array([[number in own for own in members.values()] for number in range(10)])
+    theory = ltn.Theory()
+    labels = theory.domain("labels", values=[*digits, *members])
+    images = theory.domain("images", shape=15)
+    theory.variable("x", images)
+    theory.variables("d, a", labels)
+    theory.relation("digit", labels, digits)
+    for name, pairs in (("has", np.argwhere(has)), ("lacks", np.argwhere(~has))):
+        theory.relation(name, (labels, labels), [(digits[d], list(members)[a]) for d, a in pairs])
+    theory.predicate("is", (images, labels), ltn.Predicate.FromProbabilities(lambda args: args[0]))
+    theory.axiom("forall x: exactly 1 d where digit(d): is(x, d)")
+    theory.axiom("forall x, d, a where has(d, a): is(x, d) -> is(x, a)")
+    theory.axiom("forall x, d, a where lacks(d, a): is(x, d) -> ~is(x, a)")
+    logits = np.random.default_rng(2).normal(scale=3.0, size=(40, 15))
+    rows = (1.0 / (1.0 + np.exp(-logits))).astype(np.float32)
+    allowed = np.hstack([np.eye(10), has])
+    likelihood = np.log(rows) @ allowed.T + np.log1p(-rows) @ (1.0 - allowed).T
+    found = theory.repair({"x": rows}, decode="crisp")
+    assert np.asarray(found["is"].tensor).tolist() == allowed[likelihood.argmax(axis=1)].tolist()
+    assert found.gap == 0.0
+
+
 def test_changes_are_the_labels_that_are_not_the_rounded_truths() -> None:
     theory = theory_of(["forall x: ~(is(x, a) & is(x, b))"], count=2)
     found = theory.repair({"x": [[0.9, 0.75], [0.25, 0.75]]}, decode="crisp")
