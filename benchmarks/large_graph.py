@@ -165,7 +165,8 @@ def main() -> None:
     steps, table = asked.edges / many, asked.individuals * FEATURES * 4
     print(f"\n{asked.edges:.0e} edges, {asked.individuals:.0e} individuals: {steps:,.0f} batches an epoch")
     print(f"rows as indices {asked.edges * 3 * 4 / GB:.1f} GB, table {table / GB:.2f} GB")
-    # Three individuals of an edge and its other tail, of each a row of the table and its index.
+    # Three individuals of an edge and its other tail, of each a row of the table and its index. A sample has
+    # heads of its own.
     by_rows = asked.edges * 3 * (FEATURES * 4 + 4)
     print(f"gradients by rows: {by_rows / steps / 1e6:.1f} MB a step, {by_rows / GB:.0f} GB an epoch")
     print(f"gradients of all rows: {table / 1e6:.0f} MB a step, {steps * table / GB:,.0f} GB an epoch")
@@ -175,7 +176,8 @@ def main() -> None:
             divided = asked.edges * (2 * tuples[name] + reading["edges.tsv"] - through) / count
             own = asked.edges * through + steps * asked.individuals * rest[name]
             # Rows are gathered. What has all rows is added up around a ring, which it passes twice.
-            by_all = 2 * steps * table if optimizer == "adam" or others == SAMPLED else by_rows
+            of_rows = by_rows * (4 / 3 if others == SAMPLED else 1)
+            by_all = 2 * steps * table if optimizer == "adam" else of_rows
             received = by_all * (count - 1) / count
             print(
                 f"  {count:2} workers: {(divided + own) / 3600:.2f} hours of one core each an epoch; "

@@ -14,9 +14,12 @@ from ltn.callbacks import Backup, Schedule
 from tests import fresh, training_program
 from tests.theory.theories import assert_same_weights, classifier, knowledge, labelled_points, network
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:__array__ implementation:DeprecationWarning"
-)  # Keras, on NumPy 2
+pytestmark = [
+    # Other processes are compared with to the bit.
+    pytest.mark.usefixtures("grappler"),
+    # Keras, on NumPy 2
+    pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"),
+]
 
 DATA = labelled_points(10)
 EPOCHS = 5

@@ -30,6 +30,14 @@ class TestAxioms:
             knowledge.axioms("A\nforall k: dark(k)")
         assert knowledge.axiom_list == []
 
+    @pytest.mark.parametrize("label", ["a", "a [weight=2]"])
+    def test_that_have_one_name_are_marked_by_their_labels(self, label: str) -> None:
+        knowledge = knowledge_of()
+        with pytest.raises(ltn.LogicError, match="are named 'a'") as error:
+            knowledge.axioms(f"a: A\n{label}: ~A")
+        *_, line, marks = str(error.value).splitlines()
+        assert line[marks.index("^") : marks.index("^") + marks.count("^")] == label
+
     def test_with_a_learned_weight_declare_it(self) -> None:
         knowledge = knowledge_of()
         knowledge.axiom("A", name="doubt", weight="learned")

@@ -116,6 +116,14 @@ def test_named_individuals_are_constants_and_numbers_are_not(signature: Signatur
     assert not set(signature.domains["digits"].names) & set(signature.constants)
 
 
+def test_places_follow_the_constants_from_the_first_one_on() -> None:
+    signature, people = Signature(), Domain("people", shape=2)
+    signature.add_domain(people)
+    for number, name in enumerate(["Alice", "Bob"]):
+        signature.add_constant(name, people)
+        assert signature.places(people)[name] == number
+
+
 def test_products_are_flattened_into_inputs(signature: Signature) -> None:
     people, towns, points = (signature.domains[name] for name in ("people", "towns", "points"))
     assert signature.predicates["near"] == (points, points)

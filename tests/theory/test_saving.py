@@ -24,9 +24,12 @@ from tests.theory.theories import (
     weights_of,
 )
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:__array__ implementation:DeprecationWarning"
-)  # Keras, on NumPy 2
+pytestmark = [
+    # Other processes are compared with to the bit.
+    pytest.mark.usefixtures("grappler"),
+    # Keras, on NumPy 2
+    pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"),
+]
 
 
 class Saved(NamedTuple):

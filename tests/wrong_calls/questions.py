@@ -44,6 +44,11 @@ ROWS = [
         LogicValueError,
         "In `forall x: x < 1`: The variable 'x' has no individuals",
     ),
+    (
+        'own = ltn.Theory(); own.variable("x", own.domain("points")); own.axiom("forall x: x < 1"); own.report()',
+        LogicValueError,
+        "In `forall x: x < 1`: The variable 'x' has no individuals",
+    ),
     *(
         (
             f'theory.violations({{"x": points}}, {threshold})',
