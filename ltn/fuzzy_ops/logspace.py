@@ -277,17 +277,26 @@ class Count_Log(Distribution):
 
 
 def _log_mean_exp(xs: tf.Tensor, selection: Statistics, p: int | tf.Tensor) -> tf.Tensor:
+    largest, powers = _powers(xs, selection, p)
+    return largest + tf.math.log(selection.mean(powers)) / tf.cast(p, xs.dtype)
+
+
+def _log_sum_exp(xs: tf.Tensor, selection: Statistics, p: int | tf.Tensor) -> tf.Tensor:
+    largest, powers = _powers(xs, selection, p)
+    total = selection.total(powers)
+    if selection.may_be_empty:
+        # The largest of some values adds at least its weight: it is 0 of none alone.
+        total = tf.where(total > 0.0, total, tf.ones_like(total))
+    return largest + tf.math.log(total) / tf.cast(p, xs.dtype)
+
+
+def _powers(xs: tf.Tensor, selection: Statistics, p: int | tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """The largest value, and exp(p (x - largest)) for each."""
     # The result does not depend on what is factored out, hence neither does the gradient.
     largest = tf.stop_gradient(selection.largest(xs))
     # Outside the mask the difference may be large, and its exponential infinite.
     differences = selection.keep(xs - selection.spread(largest), 0.0)
-    p = tf.cast(p, xs.dtype)
-    return largest + tf.math.log(selection.mean(tf.exp(p * differences))) / p
-
-
-def _log_sum_exp(xs: tf.Tensor, selection: Statistics, p: int | tf.Tensor) -> tf.Tensor:
-    count = tf.where(selection.count > 0.0, selection.count, tf.ones_like(selection.count))
-    return _log_mean_exp(xs, selection, p) + tf.math.log(count) / tf.cast(p, xs.dtype)
+    return largest, tf.exp(tf.cast(p, xs.dtype) * differences)
 
 
 @custom_gradient
