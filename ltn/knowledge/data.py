@@ -160,6 +160,8 @@ def check_names(signature: Signature, names: Iterable[str]) -> None:
             known = [*signature.variables, *signature.domains]
             close = nearest(str(name), known)
             hint = f"Did you mean '{close}'?" if close else f"Declared are: {list_names(known)}."
+            if name in ("sample_forall", "sample_exists"):
+                hint = "It is what axioms draw in training; a question draws with `sample=`."
             raise LogicValueError(f"Data came for {name!r}, which is not a variable of the theory. {hint}")
 
 

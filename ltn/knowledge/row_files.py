@@ -297,8 +297,8 @@ class _Table:
     def cells(self, rows: tf.Tensor, where: tf.Tensor) -> Sequence[tf.Tensor]:
         cell = f'([^"{self.separator}]*|"([^"]|"")*")' if self._has_quotes else f"[^{self.separator}]*"
         is_fine = tf.strings.regex_full_match(rows, self.separator.join([cell] * self.count))
-        # A row that could not be read becomes one of empty cells.
-        rows = tf.where(is_fine, rows, self.separator * (self.count - 1))
+        # A row that could not be read becomes one of no individuals. A row of one empty cell is refused.
+        rows = tf.where(is_fine, rows, self.separator.join(["\0"] * self.count))
         return list(tf.io.decode_csv(rows, [[""]] * self.count, self.separator, self._has_quotes))
 
     def split(self, row: bytes) -> list[Any]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ltn.core import Formula
-from ltn.errors import LogicValueError
+from ltn.errors import LogicError, LogicValueError
 from ltn.language import Node, parse
 from ltn.language.names import list_names
 from ltn.repair.clauses import Numbers
@@ -42,6 +43,18 @@ class View(Mapping[str, Formula]):
             raise LogicValueError(f"Nothing was repaired under {name!r}; the rules speak of: {known}.")
         return outputs.formula(atom, self._truths)
 
+    def __contains__(self, name: object) -> bool:
+        try:
+            return name in self._blocks() or self._atom(name) is not None
+        except LogicError:  # The text of no atom.
+            return False
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The truths, or the default where nothing was repaired under the name."""
+        if name not in self:
+            return default
+        return self[name]
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._blocks())
 
@@ -54,7 +67,7 @@ class View(Mapping[str, Formula]):
             found.setdefault(block[0], []).append(block)
         return found
 
-    def _atom(self, name: str) -> Node | None:
+    def _atom(self, name: object) -> Node | None:
         """The atom of a text, where the rules speak of such outputs."""
         if not isinstance(name, str) or "(" not in name:
             return None
@@ -100,6 +113,13 @@ class Repaired(Mapping[str, Formula]):
 
     def __getitem__(self, name: str) -> Formula:
         return self._after[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._after
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The truths, or the default where nothing was repaired under the name."""
+        return self._after.get(name, default)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._after)

@@ -159,3 +159,16 @@ def test_a_search_finds_labels_or_a_conflict_of_which_nothing_can_be_left_out(ru
     assert not len(labels_of([rules[clause] for clause in conflict], COUNT))
     for left_out in conflict:
         assert len(labels_of([rules[clause] for clause in conflict if clause != left_out], COUNT))
+
+
+def test_whether_something_was_repaired_may_be_asked() -> None:
+    theory = ltn.Theory()
+    theory.proposition("dog", 0.75)
+    theory.axiom("dog", name="dogs")
+    found = theory.repair()
+    for view in (found, found.before):
+        assert float(view.get("dog")) == float(view["dog"])
+        assert "dog" in view
+        for other in ("cat", "cat(x)", "cat(", "dog & "):
+            assert other not in view
+            assert view.get(other, 0) == 0

@@ -260,6 +260,18 @@ def test_an_error_names_the_file_and_the_row(
         theory.report(batches)
 
 
+@pytest.mark.parametrize(
+    ("name", "rows"), [("rows.csv", [["ann"], ["ann", "likes"]]), ("rows.tsv", [["ann", "likes"]])]
+)
+def test_a_wide_row_beside_one_variable(
+    name: str, rows: Sequence[Sequence[str]], theory: ltn.Theory, tmp_path: Path
+) -> None:
+    file = written(tmp_path / name, rows)
+    message = f"{name}: row {len(rows) - 1} has 2 columns; expected is one for each of h"
+    with pytest.raises(LogicValueError, match=message):
+        read(theory.rows(file, "h", batch_size=2, shuffle=0))
+
+
 def test_records_have_what_the_variables_need(theory: ltn.Theory, tmp_path: Path) -> None:
     file = written(tmp_path / "rows.tfrecord", [(0, 1), (0, 1, 2)])
     with pytest.raises(LogicFileError, match=r"the first one has 0 for 't', and the features h, r\."):

@@ -92,6 +92,11 @@ ROWS = [
         "The data of 'x' must be numbers of one shape",
     ),
     (
+        'theory.query("forall x: P(x)", sample_forall=4)',
+        LogicValueError,
+        "It is what axioms draw in training; a question draws with `sample=`.",
+    ),
+    (
         'theory.query("P(x)", {3: points})',
         LogicValueError,
         "Data came for 3, which is not a variable of the theory",
