@@ -9,6 +9,7 @@ individuals; nothing is evaluated.
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import weakref
 from collections.abc import Iterable, Mapping
@@ -27,6 +28,9 @@ from ltn.evaluation.joins import TooManyTuplesError
 from ltn.evaluation.planner import Planner
 from ltn.evaluation.runs import split_class
 from ltn.language import Apply, Name, Node, Quantifier
+from ltn.language.domains import Shape
+from ltn.language.sorts import Sort, sort_above
+from ltn.language.tree import fold
 
 # The variables of one axis.
 Group = tuple[str, ...]
@@ -172,21 +176,37 @@ class Footprint:
     def _product(self, axes: Iterable[Group], place: _Position) -> float:
         return float(math.prod(self.size(axis, place.sizes) for axis in axes))
 
+    @functools.cached_property
+    def _shapes(self) -> dict[int, Shape | None]:
+        """The shape of the features of each term, by the identity of its node; None of a formula."""
+        shapes: dict[int, Shape | None] = {}
+
+        def note(node: Node, below: tuple[Sort, ...]) -> Sort:
+            sort = sort_above(self._planner.signature, node, below)
+            shapes[id(node)] = sort.shape
+            return sort
+
+        fold(self._node, note)
+        return shapes
+
+    def _bytes_of(self, terms: Iterable[Node]) -> int:
+        return sum(_bytes_of(self._shapes[id(term)]) for term in terms)
+
     def _own(self, node: Node, place: _Position) -> float:
         """The bytes of a part itself, without those below it."""
         planner = self._planner
         count = self._combinations(place.axes(planner.free(node)), place)
         if isinstance(node, Name):
-            return count * _bytes_of(_shape(planner, node))
+            return count * self._bytes_of([node])
         if not isinstance(node, Apply) or node.symbol not in planner.symbols:
-            return count * (_VALUE + sum(_bytes_of(_shape(planner, child)) for child in node.children))
+            return count * (_VALUE + self._bytes_of(node.children))
         call, _ = split_class(planner, node)
         symbol = planner.symbols[node.symbol]
         rows = self._combinations(place.axes(planner.free(call)), place)
         # A product of matrices needs no rows of inputs.
         inputs = 0
         if not isinstance(symbol.network, Scorer) or place.tuples:
-            inputs = sum(_bytes_of(_shape(planner, argument)) for argument in call.arguments)
+            inputs = self._bytes_of(call.arguments)
         return count * _VALUE + rows * (inputs + _bytes_within(symbol.network))
 
 
@@ -230,11 +250,6 @@ def shares_of(planner: Planner, node: Node, all_guards: bool = False) -> dict[Qu
         elif all_guards and inner.guard is not None and planner.free(inner.guard):
             found[inner] = guards.share(planner, inner.guard, planner.restrict(frame, inner.guard))
     return found
-
-
-def _shape(planner: Planner, node: Node) -> tuple[int | None, ...] | None:
-    """The shape of the features of a term; None of a formula."""
-    return planner.signature.sort_of(node).shape
 
 
 def _bytes_of(shape: tuple[int | None, ...] | None) -> int:
